@@ -1,0 +1,4 @@
+//! Run time of LOGOS: the word table of a lowered model, its typed views, and the independent checker.
+#![no_std]
+
+pub mod table;

@@ -1,0 +1,3 @@
+//! The word table: its layout and the one way in.
+
+pub mod layout;
