@@ -1,0 +1,209 @@
+//! The tree of a program: values, declared or bound, and statements over them.
+
+use std::fmt;
+
+use crate::ops::Op;
+use crate::spec::{Rope, Scaling};
+
+/// A value of one program; prints as `v3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ValueId(pub u32);
+
+/// A statement of one program; prints as `s3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StatementId(pub u32);
+
+impl fmt::Display for ValueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}", self.0)
+    }
+}
+
+impl fmt::Display for StatementId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s{}", self.0)
+    }
+}
+
+/// A whole shape: `seqs of rows by cols`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shape {
+    /// Copies, one a sequence; 1 for all but states.
+    pub seqs: u32,
+    /// Rows.
+    pub rows: u32,
+    /// Columns.
+    pub cols: u32,
+}
+
+impl Shape {
+    /// `rows by cols`.
+    pub const fn matrix(rows: u32, cols: u32) -> Self {
+        Shape { seqs: 1, rows, cols }
+    }
+}
+
+/// What the elements are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Element {
+    /// Numbers: `of Real`.
+    Real,
+    /// Token ids and positions: `of Int`.
+    Int,
+}
+
+/// How elements are stored. Printed as the attribute `stored bf16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Storage {
+    /// 4 bytes, `f32`.
+    F32,
+    /// 2 bytes, `f16`.
+    F16,
+    /// 2 bytes, `bf16`.
+    Bf16,
+    /// 34 bytes for 32 elements along the rows (the contracted axis), `q8_0`.
+    Q8_0,
+    /// 4 bytes, `i32`.
+    I32,
+}
+
+/// The axis a value is cut along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Axis {
+    /// Rows.
+    Rows,
+    /// Columns.
+    Columns,
+}
+
+/// How a value lies over the chips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sharding {
+    /// The same on every chip.
+    Whole,
+    /// Chip `c` of `n` holds part `c * parts / n`.
+    Split {
+        /// Cut along.
+        axis: Axis,
+        /// Parts; divides the chips.
+        parts: u32,
+    },
+    /// The sum over the chips is the value.
+    Partial,
+}
+
+/// What a declaration says a value is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Role {
+    /// Given each step.
+    Input,
+    /// Of the checkpoint.
+    Weight,
+    /// Carried from one step to the next.
+    State,
+    /// Filled by the host each step.
+    Table(RopeTable),
+}
+
+/// A table of cosines or sines, `[rows, rotary / 2]`: entry `(i, m)` belongs to row `i`'s position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RopeTable {
+    /// Cosines or sines.
+    pub part: RopePart,
+    /// Base.
+    pub theta: f64,
+    /// Rotary width.
+    pub rotary: u32,
+    /// Scaling.
+    pub scaling: Scaling,
+}
+
+impl RopeTable {
+    /// The table of one part of a rotary embedding.
+    pub fn of(rope: &Rope, part: RopePart) -> Self {
+        RopeTable { part, theta: rope.theta, rotary: rope.rotary, scaling: rope.scaling.clone() }
+    }
+}
+
+/// Cosines or sines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RopePart {
+    /// Cosines.
+    Cos,
+    /// Sines.
+    Sin,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Origin {
+    /// `Let x be ... input of Real.`
+    Declared(Role),
+    /// Bound by a statement.
+    Bound(StatementId),
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// Its name; unique in the program.
+    pub name: String,
+    /// Whole shape.
+    pub shape: Shape,
+    /// Elements.
+    pub element: Element,
+    /// Storage: of a declared value as declared; of a bound one the activations' (the program's), or `I32`.
+    pub storage: Storage,
+    /// How it lies over the chips: of a declared value as declared, of a bound one derived.
+    pub sharding: Sharding,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// `Let r be ....`
+    Let {
+        /// The value bound.
+        result: ValueId,
+        /// The operation.
+        op: Op,
+        /// Its operands, in the order of the operation's own documentation.
+        operands: Vec<ValueId>,
+    },
+    /// `Append v to S at pos.`
+    Append {
+        /// Rows to write.
+        value: ValueId,
+        /// The state.
+        state: ValueId,
+        /// Positions, one a row.
+        pos: ValueId,
+    },
+    /// `Show y.`
+    Show {
+        /// The result.
+        value: ValueId,
+    },
+}
+
+/// A program: `## Main`, or `## Main over 8 chips`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// Chips it is written for.
+    pub chips: u32,
+    /// Storage of every bound Real value.
+    pub activations: Storage,
+    /// Declared values first, then the bound ones, each in order of appearance.
+    pub values: Vec<Value>,
+    /// Statements, in order.
+    pub statements: Vec<Statement>,
+}
+
+impl Program {
+    /// The value of an id of this program.
+    pub fn value(&self, id: ValueId) -> &Value {
+        &self.values[id.0 as usize]
+    }
+}

@@ -1,0 +1,62 @@
+//! What a user asks for: a model, a chip and named deployments. The macro, the build helper and the command make the
+//! same value, so the same request gives the same bytes from each.
+
+/// A form of deployment with its sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One stateless pass over `rows` tokens of one sequence; the first hidden state is an input.
+    Forward {
+        /// Tokens.
+        rows: u32,
+    },
+    /// One token of each of `batch` sequences, over `ctx` positions of carried state.
+    Decode {
+        /// Context, positions.
+        ctx: u32,
+        /// Sequences.
+        batch: u32,
+    },
+    /// `chunk` tokens of one sequence, over the decode step's own carried state.
+    Prefill {
+        /// Context, positions.
+        ctx: u32,
+        /// Tokens of a step.
+        chunk: u32,
+    },
+}
+
+/// A named deployment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeploymentRequest {
+    /// The constant's name, `DECODE`.
+    pub name: String,
+    /// Form and sizes.
+    pub form: Form,
+    /// Tensor-parallel width, chips.
+    pub tp: u32,
+}
+
+/// How weights are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Weights {
+    /// Every weight in the config's own dtype.
+    #[default]
+    Config,
+    /// Every projection as Q8_0, the rest in the config's dtype.
+    Q8_0,
+}
+
+/// A whole request.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The model's name, for people (the module's name, or the config's folder).
+    pub model: &'a str,
+    /// The bytes of `config.json`.
+    pub config: &'a [u8],
+    /// The chip's name.
+    pub chip: &'a str,
+    /// Storage of the weights.
+    pub weights: Weights,
+    /// The deployments, in order.
+    pub deployments: &'a [DeploymentRequest],
+}

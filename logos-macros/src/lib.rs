@@ -1,0 +1,1 @@
+//! The procedural macro behind `logos_rdu::logos_model!`.
