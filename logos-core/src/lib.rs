@@ -2,10 +2,21 @@
 //! out. An ordinary library that reads no file and no environment; the macro, the build helper and the command are
 //! shells around [`compile`].
 
+pub mod author;
+pub mod certify;
+pub mod chip;
+pub mod config;
+pub mod emit;
+pub mod fit;
+pub mod kinds;
 pub mod language;
+pub mod lower;
 pub mod ops;
+pub mod place;
 pub mod refusal;
 pub mod request;
+pub mod shard;
+pub mod spatial;
 pub mod spec;
 
 pub use refusal::{At, Code, Key, Refusal};

@@ -1,0 +1,1 @@
+//! The independent checker of RULES.md: constant functions over rows of words.

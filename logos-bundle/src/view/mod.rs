@@ -1,0 +1,1 @@
+//! Typed views of a table, for people and programs.

@@ -1,0 +1,1 @@
+//! [`crate::spec::ModelSpec`] and a cut to a program, one file a mixer or feed-forward block.

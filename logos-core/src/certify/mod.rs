@@ -1,0 +1,1 @@
+//! The schedule and what binds it.

@@ -1,0 +1,1 @@
+//! Chips: facts with provenance and citation, and the unit model.

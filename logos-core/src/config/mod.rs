@@ -1,0 +1,1 @@
+//! Hugging Face `config.json` to [`crate::spec::ModelSpec`], one file a family.

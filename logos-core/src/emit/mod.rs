@@ -1,0 +1,1 @@
+//! A compiled deployment to the bundle's words.

@@ -1,0 +1,1 @@
+//! Layer kinds: equal programs up to renaming, their names, identities and bindings.

@@ -1,0 +1,1 @@
+//! A program's statements to stages and edges.

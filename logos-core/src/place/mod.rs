@@ -1,0 +1,1 @@
+//! Cells, sites and scratchpad addresses.
