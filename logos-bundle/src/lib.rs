@@ -1,6 +1,11 @@
 //! Run time of LOGOS: the word table of a lowered model, its typed views, and the independent checker.
 #![no_std]
+#[cfg(test)]
+extern crate std;
 
 pub mod check;
+mod deployment;
 pub mod table;
 pub mod view;
+
+pub use deployment::{Deployment, FitFacts, Form};

@@ -1,3 +1,4 @@
 //! The word table: its layout and the one way in.
 
 pub mod layout;
+pub(crate) mod read;
