@@ -19,7 +19,7 @@ pub mod shard;
 pub mod spatial;
 pub mod spec;
 
-pub use refusal::{At, Code, Key, Refusal};
+pub use refusal::{At, Code, Key, Refusal, nearest};
 pub use request::{DeploymentRequest, Form, Request, Weights};
 
 /// A compiled deployment.

@@ -1,6 +1,11 @@
 //! The one error of the toolchain: what was asked and cannot be had, where, and what to write instead.
 
+mod explain;
+mod nearest;
+
 use std::fmt;
+
+pub use nearest::nearest;
 
 /// A stable code with its short title. `cargo logos explain CODE` prints the longer text of [`Code::explanation`].
 macro_rules! codes {

@@ -1,0 +1,185 @@
+//! What `cargo logos explain CODE` prints: what a refusal means, a common cause, what to do.
+
+use super::Code;
+
+impl Code {
+    /// The code with this name, upper or lower case, with or without `LOGOS-`.
+    pub fn from_name(name: &str) -> Option<Code> {
+        let name = name.trim().to_ascii_uppercase();
+        let tail = name.strip_prefix("LOGOS-").unwrap_or(&name);
+        Code::ALL.iter().copied().find(|code| code.as_str().strip_prefix("LOGOS-") == Some(tail))
+    }
+
+    /// A paragraph on the code: what it means, a common cause, what to do.
+    pub const fn explanation(self) -> &'static str {
+        match self {
+            Code::RequestForm => {
+                "The request could not be read: a key is missing or given twice, a value has the wrong type, or a \
+                 comma or brace is out of place. Sizes are whole numbers written out (underscores are fine): the \
+                 macro runs before constants have values, so a constant's name cannot stand for one. Write the \
+                 value the message asks for at the place it points to; all faults of a request are reported \
+                 together."
+            }
+            Code::RequestUnknownKey => {
+                "The request has a key or a word that is not part of it. Most often it is a spelling mistake, or a \
+                 key that belongs to another form of deployment: `batch` is a key of `decode`, `chunk` of \
+                 `prefill`, `rows` of `forward`. Unknown keys are never ignored, since one that was would silently \
+                 deploy something else. Use the key the message offers."
+            }
+            Code::RequestFile => {
+                "A file the request names cannot be read, is not a file, or is far too large for what it should be. \
+                 Paths are relative to the folder of the crate's Cargo.toml, whichever folder the build was started \
+                 in, and never absolute, so that the crate builds the same on every machine. Check the spelling, \
+                 and that the file is checked in; name the config itself (`models/x/config.json`), not its folder \
+                 and never a checkpoint."
+            }
+            Code::ChipUnknown => {
+                "No chip of this name is known. Chip names are written as the vendor writes them (`SN50`, `SN40L`). \
+                 A chip is known when its published facts are in the compiler's table, each with a citation; there \
+                 is no generic chip to fall back on, since its cells, memories and rates would be invented. Use one \
+                 of the names listed."
+            }
+            Code::ChipLacks => {
+                "The chip's published facts do not allow what was asked: a memory or a link the deployment needs is \
+                 absent, or no figure for it is published. An example is a tensor-parallel width on a chip whose \
+                 link rate is not published. Choose another chip, or a deployment that does without."
+            }
+            Code::ConfigSyntax => {
+                "The file is not a JSON object: it is empty, cut off, or holds something else (a checkpoint's \
+                 index, an HTML error page, a Git LFS pointer in place of the file). Open it and look at its first \
+                 line; download it again if it is not the model's own config.json."
+            }
+            Code::ConfigFamily => {
+                "The config's `model_type` names an architecture that is not implemented. The same keys mean \
+                 different computations in different architectures, so a near relative is never assumed. The \
+                 message lists the families that are known; a fine-tune keeps its parent's `model_type` and works \
+                 as it does."
+            }
+            Code::ConfigMissing => {
+                "The config lacks a key that its family requires, and for which the reference implementation has no \
+                 default that would be safe to take. Often the file is not the model's own but a tokenizer's or a \
+                 generation config, or it was edited by hand. Take the config.json from the checkpoint itself, or \
+                 add the key with the checkpoint's value."
+            }
+            Code::ConfigValue => {
+                "A key of the config has a value of another type than it should (a string for a number, null for a \
+                 size) or out of range (zero, negative, fractional, larger than any model). Compare with the config \
+                 of the checkpoint; sizes are whole numbers of at least 1."
+            }
+            Code::ConfigConflict => {
+                "Two keys of the config cannot both be true: heads that do not divide over their KV heads, a list \
+                 of layer types whose length is not the number of layers, a rotary width wider than a head. One of \
+                 them was changed without the other; a config cut down for a test often is."
+            }
+            Code::ConfigUnsupported => {
+                "The config asks for something that changes what the model computes and that the compiler does not \
+                 implement. Ignoring it would compile a different model without a word, so it is refused by name. \
+                 Remove the key only if the checkpoint was made without it."
+            }
+            Code::TpWidth => {
+                "The tensor-parallel width is 0, or wider than the chips that are joined by the links the figures \
+                 are for (the chip's scale-up domain). Chips beyond that domain serve replicas, each with its own \
+                 width; write a width within it."
+            }
+            Code::TpSplit => {
+                "Tensor parallelism gives each chip its own query heads, feed-forward columns, recurrent heads and \
+                 vocabulary rows, so each of these must divide by the width; KV heads must divide by it, or it by \
+                 them (they are then replicated over equal groups of chips). Every part that does not divide is \
+                 reported with its number, and the help lists the widths at which all of them do. Nothing is padded \
+                 silently."
+            }
+            Code::CtxRange => {
+                "The context is 0, or more positions than the model was made for (`max_position_embeddings` of its \
+                 config). Beyond that its rotary embedding was never trained, and its output is noise. Write a \
+                 context up to the model's own; a context extension must be in the config, as its rope scaling."
+            }
+            Code::BatchRange => {
+                "The batch, the number of sequences that one decode step advances by a token each, is 0 or too \
+                 large for the tables. Write at least 1. How many fit the memory at a context is a different \
+                 question: see LOGOS-FIT-01."
+            }
+            Code::ChunkRange => {
+                "The chunk, the number of tokens of one sequence that a prefill step takes, is 0 or larger than the \
+                 context it writes into. Write at least 1 and at most `ctx`; a longer prompt is several steps."
+            }
+            Code::RowsRange => {
+                "The rows, the tokens of one stateless forward step, are 0 or more than the model's own context. \
+                 Write at least 1 and at most the context; longer inputs are for prefill."
+            }
+            Code::FitMemory => {
+                "Weights and carried state (KV cache and recurrent state, for every sequence of the batch at the \
+                 whole context) need more bytes a chip than its main memory has. The facts show each part, and the \
+                 help what would fit: fewer sequences, a shorter context, or a wider width. KV heads that are \
+                 replicated (a width above the KV heads) do not shrink further with the width."
+            }
+            Code::TextSyntax => {
+                "A program's text is not LOGOS: the message has line, column, and what was expected. Sentences end \
+                 in a full stop, `Let` binds a name once, attributes follow the operands after commas."
+            }
+            Code::TextShape => {
+                "The operands of a statement have shapes that its operation does not take together: the columns of \
+                 the left operand of a matmul are the rows of the right one, and both operands of plus are alike. \
+                 The message shows the shapes found."
+            }
+            Code::TextSharding => {
+                "The operands of a statement lie over the chips in a way its operation cannot use, so that the \
+                 result would be wrong on every chip: a partial sum that was not summed, a norm over a row that is \
+                 split, a head whose KV group is on another chip. Usually a `sum of … over chips` is missing or \
+                 doubled."
+            }
+            Code::TextState => {
+                "A name is bound twice or never, or a carried state is written twice, or read after it was written. \
+                 A step reads a state at its old value and writes it once, last, so that a step can be repeated and \
+                 checked."
+            }
+            Code::LowerStatement => {
+                "A program could not be turned into stages. The message names the program (`layer 3 (attention)`) \
+                 and the statement. If the config is a real model's and the text is the compiler's own, this is a \
+                 limit of the compiler: report it with the config."
+            }
+            Code::LowerSpace => {
+                "The stages of a program need more cells or more scratchpad than the chip has, even one statement \
+                 at a time. Fewer rows (a smaller batch or chunk) or a wider tensor-parallel width make each stage \
+                 smaller."
+            }
+            Code::Certificate => {
+                "The independent checker did not accept what the compiler produced, or a bundle was changed after \
+                 it was made. The message has the rule and the row. For a fresh bundle this is a fault of the \
+                 compiler: nothing is embedded, and a report with the config helps. For a stored one, make it \
+                 again."
+            }
+            Code::Bundle => {
+                "The bytes are not a bundle this version reads: the magic, the version, the length or the digest \
+                 does not match. A file cut off or edited, or one made by another version. Make it again with \
+                 `cargo logos emit`, or by building the crate."
+            }
+            Code::SizeOverflow => {
+                "A product of sizes leaves 64 bits, or the limits within which the checker's arithmetic is exact. \
+                 No model or deployment that exists is near these; look for a config value with too many digits, or \
+                 a context times batch that was meant to be smaller."
+            }
+            Code::RequireUnmet => {
+                "A requirement written in the request does not hold for what was compiled. The facts show the value \
+                 found and the one required. Change the deployment, or the requirement."
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    #[test]
+    fn every_code_is_explained_in_its_own_words() {
+        for (i, &code) in Code::ALL.iter().enumerate() {
+            let text = code.explanation();
+            assert!(text.len() > 120 && text.ends_with('.'), "{code}");
+            assert!(!text.contains("  "), "{code} has doubled spaces: {text}");
+            assert!(Code::ALL[..i].iter().all(|other| other.explanation() != text && other.as_str() != code.as_str()));
+            assert_eq!(Code::from_name(code.as_str()), Some(code));
+        }
+        assert_eq!(Code::from_name("tp-02"), Some(Code::TpSplit));
+        assert_eq!(Code::from_name("LOGOS-TP-99"), None);
+    }
+}
