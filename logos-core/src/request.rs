@@ -1,6 +1,10 @@
 //! What a user asks for: a model, a chip and named deployments. The macro, the build helper and the command make the
 //! same value, so the same request gives the same bytes from each.
 
+mod nearest;
+
+pub use nearest::nearest;
+
 /// A form of deployment with its sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
