@@ -2,3 +2,6 @@
 
 pub mod layout;
 pub(crate) mod read;
+mod words;
+
+pub use words::{digest, from_le};
