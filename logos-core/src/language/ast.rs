@@ -43,6 +43,15 @@ impl Shape {
     }
 }
 
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.seqs != 1 {
+            write!(f, "{} of ", self.seqs)?;
+        }
+        write!(f, "{} by {}", self.rows, self.cols)
+    }
+}
+
 /// What the elements are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Element {
@@ -65,6 +74,28 @@ pub enum Storage {
     Q8_0,
     /// 4 bytes, `i32`.
     I32,
+}
+
+impl Storage {
+    /// Every storage.
+    pub const ALL: [Storage; 5] = [Storage::F32, Storage::F16, Storage::Bf16, Storage::Q8_0, Storage::I32];
+
+    /// As the text writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Storage::F32 => "f32",
+            Storage::F16 => "f16",
+            Storage::Bf16 => "bf16",
+            Storage::Q8_0 => "q8_0",
+            Storage::I32 => "i32",
+        }
+    }
+}
+
+impl fmt::Display for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// The axis a value is cut along.
@@ -90,6 +121,17 @@ pub enum Sharding {
     },
     /// The sum over the chips is the value.
     Partial,
+}
+
+impl fmt::Display for Sharding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sharding::Whole => f.write_str("whole"),
+            Sharding::Split { axis: Axis::Rows, parts } => write!(f, "split rows {parts} ways"),
+            Sharding::Split { axis: Axis::Columns, parts } => write!(f, "split columns {parts} ways"),
+            Sharding::Partial => f.write_str("partial"),
+        }
+    }
 }
 
 /// What a declaration says a value is for.

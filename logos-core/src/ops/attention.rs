@@ -1,5 +1,11 @@
 //! See [`AttentionOp`].
 
+use super::element_wise::head_columns;
+use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
+use super::operation::{Operands, Operation, Words, expect_shape, product, wrong_shape, wrong_sharding};
+use crate::language::ast::{Axis, Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Causal attention over a cache and the fresh rows.
 ///
 /// # Operands
@@ -22,4 +28,158 @@ pub struct AttentionOp {
     pub chunk: Option<u32>,
     /// Soft cap on scores, before the mask.
     pub softcap: Option<f32>,
+}
+
+impl AttentionOp {
+    /// A window, chunk or cap that is given and 0 would read as one that is not given.
+    fn optional_attributes(&self) -> Result<(), Problem> {
+        for (name, given) in [("window", self.window), ("chunk", self.chunk)] {
+            if given == Some(0) {
+                return Err(Problem::Attribute { name, expected: "above 0".into(), found: "0".into() });
+            }
+        }
+        if self.softcap == Some(0.0) {
+            return Err(Problem::Attribute { name: "softcap", expected: "above 0".into(), found: "0".into() });
+        }
+        Ok(())
+    }
+
+    /// Whether each chip's query heads read only KV heads of the part it holds: chip `c` has query heads from
+    /// `c * heads / chips`, query head `h` reads KV head `h * kv_heads / heads`, and chip `c` holds part `c * parts / chips`.
+    fn group_is_local(&self, chips: u32, parts: u32) -> bool {
+        let held = self.kv_heads.is_multiple_of(parts) && (parts == chips || parts == self.kv_heads);
+        held && (0..chips).all(|chip| {
+            let [chip, chips, parts] = [chip, chips, parts].map(u64::from);
+            let [heads, kv_heads] = [self.heads, self.kv_heads].map(u64::from);
+            let [first, last] = [chip * heads / chips, (chip + 1) * heads / chips - 1].map(|h| h * kv_heads / heads);
+            let part = chip * parts / chips;
+            first >= part * kv_heads / parts && last < (part + 1) * kv_heads / parts
+        })
+    }
+}
+
+impl Operation for AttentionOp {
+    const CODE: u32 = logos_bundle::table::layout::op::ATTENTION;
+    const FORM: Form = Form {
+        name: "attention",
+        operands: &[
+            operand("q", OperandKind::Value),
+            operand("k", OperandKind::Value),
+            operand("v", OperandKind::Value),
+            operand("pos", OperandKind::Index),
+            operand("K", OperandKind::State),
+            operand("V", OperandKind::State),
+        ],
+        optional: 3,
+        text: &[
+            Piece::Word("attention"),
+            Piece::Word("of"),
+            Piece::Operand(0),
+            Piece::Optional(&[Piece::Word("over"), Piece::Operand(4), Piece::Word("and"), Piece::Operand(5)]),
+            Piece::Word("with"),
+            Piece::Operand(1),
+            Piece::Word("and"),
+            Piece::Operand(2),
+            Piece::Optional(&[Piece::Word("at"), Piece::Operand(3)]),
+        ],
+        attributes: &[
+            attribute("heads", 0, AttributeKind::Count),
+            attribute("kv heads", 1, AttributeKind::Count),
+            attribute("scale", 2, AttributeKind::Real(Range::Any)),
+            attribute("window", 3, AttributeKind::OptionalCount),
+            attribute("chunk", 4, AttributeKind::OptionalCount),
+            attribute("softcap", 5, AttributeKind::OptionalReal(Range::Positive)),
+        ],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        let softcap = self.softcap.map_or(0, f32::to_bits);
+        [self.heads, self.kv_heads, self.scale.to_bits(), self.window.unwrap_or(0), self.chunk.unwrap_or(0), softcap]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        let given = |word: u32| (word != 0).then_some(word);
+        AttentionOp {
+            heads: words[0],
+            kv_heads: words[1],
+            scale: f32::from_bits(words[2]),
+            window: given(words[3]),
+            chunk: given(words[4]),
+            softcap: given(words[5]).map(f32::from_bits),
+        }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        self.optional_attributes()?;
+        let (q, k, v) = (operands.at(0), operands.at(1), operands.at(2));
+        if !self.heads.is_multiple_of(self.kv_heads) {
+            return Err(Problem::Attribute {
+                name: "kv heads",
+                expected: format!("a divisor of the {} heads", self.heads).into(),
+                found: self.kv_heads.to_string().into(),
+            });
+        }
+        let width = head_columns("q", q, self.heads)?;
+        let values = head_columns("v", v, self.kv_heads)?;
+        if k.shape.rows != q.shape.rows || head_columns("k", k, self.kv_heads)? != width {
+            return Err(wrong_shape("k", k, format!("{} rows of {} heads of {width}", q.shape.rows, self.kv_heads)));
+        }
+        if v.shape.rows != q.shape.rows {
+            return Err(wrong_shape("v", v, format!("{} rows high", q.shape.rows)));
+        }
+        if let (Some(pos), Some(keys), Some(cached)) = (operands.get(3), operands.get(4), operands.get(5)) {
+            expect_shape("pos", pos, Shape::matrix(q.shape.rows, 1))?;
+            let Shape { seqs, rows, .. } = keys.shape;
+            if keys.shape.cols != k.shape.cols || !q.shape.rows.is_multiple_of(seqs) {
+                let expected = format!("{} wide, of sequences dividing the {} rows", k.shape.cols, q.shape.rows);
+                return Err(wrong_shape("K", keys, expected));
+            }
+            expect_shape("V", cached, Shape { seqs, rows, cols: v.shape.cols })?;
+        }
+        let cols = self.heads.checked_mul(values).ok_or(Problem::Overflow { what: "the result's width" })?;
+        Ok(Shape::matrix(q.shape.rows, cols))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        let (q, k, chips) = (operands.at(0), operands.at(1), operands.chips());
+        let parts = match (q.sharding, k.sharding) {
+            (Sharding::Whole, Sharding::Whole) => 1,
+            (Sharding::Whole, _) => return Err(wrong_sharding(Self::FORM.name, "k", k, "whole as q")),
+            (Sharding::Split { axis: Axis::Columns, parts }, of_k)
+                if parts == chips && self.heads.is_multiple_of(chips) =>
+            {
+                match of_k {
+                    Sharding::Whole => 1,
+                    Sharding::Split { axis: Axis::Columns, parts } => parts,
+                    Sharding::Split { axis: Axis::Rows, .. } | Sharding::Partial => {
+                        return Err(wrong_sharding(Self::FORM.name, "k", k, "split columns"));
+                    }
+                }
+            }
+            (Sharding::Split { .. } | Sharding::Partial, _) => {
+                let expected = format!("split columns {chips} ways in whole heads of {}, or whole", self.heads);
+                return Err(wrong_sharding(Self::FORM.name, "q", q, expected));
+            }
+        };
+        for (index, name) in [(2, "v"), (4, "K"), (5, "V")] {
+            let Some(value) = operands.get(index) else { continue };
+            if value.sharding != k.sharding {
+                let expected = format!("{} as `{}`", k.sharding, k.name);
+                return Err(wrong_sharding(Self::FORM.name, name, value, expected));
+            }
+        }
+        if q.sharding != Sharding::Whole && !self.group_is_local(chips, parts) {
+            return Err(Problem::ForeignGroup { heads: self.heads, chips, kv_heads: self.kv_heads, parts });
+        }
+        Ok(q.sharding)
+    }
+
+    /// Scores and values of each row over the positions it can see at most: the cache's, the window's or the chunk's.
+    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+        let positions = operands.get(4).map_or(result.rows, |cache| cache.shape.rows);
+        let seen = [self.window, self.chunk].into_iter().flatten().fold(positions, u32::min);
+        let (q, v) = (operands.at(0).shape.cols, result.cols);
+        product(&[result.rows, seen])?.checked_mul(u64::from(q) + u64::from(v))
+    }
 }

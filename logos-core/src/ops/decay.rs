@@ -1,5 +1,11 @@
 //! See [`Decay`].
 
+use super::element_wise::{equal_shape, equal_sharding};
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// `exp(-exp(A_log) * softplus(a + dt_bias))`.
 ///
 /// # Operands
@@ -8,3 +14,47 @@
 /// `decay of a with rate A and bias dt`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decay;
+
+const NAMES: [&str; 3] = ["a", "A_log", "dt_bias"];
+
+impl Operation for Decay {
+    const CODE: u32 = logos_bundle::table::layout::op::DECAY;
+    const FORM: Form = Form {
+        name: "decay",
+        operands: &[
+            operand(NAMES[0], OperandKind::Value),
+            operand(NAMES[1], OperandKind::Weight),
+            operand(NAMES[2], OperandKind::Weight),
+        ],
+        optional: 0,
+        text: &[
+            Piece::Word("decay"),
+            Piece::Word("of"),
+            Piece::Operand(0),
+            Piece::Word("with"),
+            Piece::Word("rate"),
+            Piece::Operand(1),
+            Piece::Word("and"),
+            Piece::Word("bias"),
+            Piece::Operand(2),
+        ],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        Decay
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        equal_shape(&NAMES, operands)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
+}

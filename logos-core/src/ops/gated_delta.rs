@@ -1,5 +1,13 @@
 //! See [`GatedDeltaOp`].
 
+use super::element_wise::head_columns;
+use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
+use super::operation::{
+    Operands, Operation, Words, expect_shape, expect_sharding, product, rows, wrong_shape, wrong_sharding,
+};
+use crate::language::ast::{Axis, Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// The gated delta rule, row by row: `S *= g; d = beta (v - Sᵀ k); S += k dᵀ; o = Sᵀ q`.
 ///
 /// # Operands
@@ -13,4 +21,102 @@ pub struct GatedDeltaOp {
     pub heads: u32,
     /// Key heads (whole count).
     pub key_heads: u32,
+}
+
+impl Operation for GatedDeltaOp {
+    const CODE: u32 = logos_bundle::table::layout::op::DELTA;
+    const REPLACES_STATE: bool = true;
+    const FORM: Form = Form {
+        name: "gated delta",
+        operands: &[
+            operand("q", OperandKind::Value),
+            operand("k", OperandKind::Value),
+            operand("v", OperandKind::Value),
+            operand("g", OperandKind::Value),
+            operand("beta", OperandKind::Value),
+            operand("S", OperandKind::State),
+        ],
+        optional: 1,
+        text: &[
+            Piece::Word("gated"),
+            Piece::Word("delta"),
+            Piece::Word("of"),
+            Piece::Operand(0),
+            Piece::Comma,
+            Piece::Operand(1),
+            Piece::Comma,
+            Piece::Operand(2),
+            Piece::Comma,
+            Piece::Operand(3),
+            Piece::Word("and"),
+            Piece::Operand(4),
+            Piece::Optional(&[Piece::Word("over"), Piece::Operand(5)]),
+        ],
+        attributes: &[attribute("heads", 0, AttributeKind::Count), attribute("key heads", 1, AttributeKind::Count)],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [self.heads, self.key_heads, 0, 0, 0, 0]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        GatedDeltaOp { heads: words[0], key_heads: words[1] }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        let (q, v) = (operands.at(0), operands.at(2));
+        if !self.heads.is_multiple_of(self.key_heads) {
+            return Err(Problem::Attribute {
+                name: "key heads",
+                expected: format!("a divisor of the {} heads", self.heads).into(),
+                found: self.key_heads.to_string().into(),
+            });
+        }
+        let key = head_columns("q", q, self.key_heads)?;
+        let value = head_columns("v", v, self.heads)?;
+        expect_shape("k", operands.at(1), q.shape)?;
+        expect_shape("v", v, Shape::matrix(q.shape.rows, v.shape.cols))?;
+        expect_shape("g", operands.at(3), Shape::matrix(q.shape.rows, self.heads))?;
+        expect_shape("beta", operands.at(4), Shape::matrix(q.shape.rows, self.heads))?;
+        if let Some(state) = operands.get(5) {
+            let seqs = state.shape.seqs;
+            if !q.shape.rows.is_multiple_of(seqs) {
+                return Err(wrong_shape("S", state, format!("of sequences dividing the {} rows", q.shape.rows)));
+            }
+            let rows = self.heads.checked_mul(key).ok_or(Problem::Overflow { what: "the state's height" })?;
+            expect_shape("S", state, Shape { seqs, rows, cols: value })?;
+        }
+        Ok(v.shape)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        let (q, chips) = (operands.at(0), operands.chips());
+        let state = match q.sharding {
+            Sharding::Whole => Sharding::Whole,
+            Sharding::Split { axis: Axis::Columns, parts }
+                if parts == chips && self.heads.is_multiple_of(chips) && self.key_heads.is_multiple_of(chips) =>
+            {
+                rows(chips)
+            }
+            Sharding::Split { .. } | Sharding::Partial => {
+                let (heads, keys) = (self.heads, self.key_heads);
+                let expected = format!("split columns {chips} ways in whole heads of {heads} and {keys}, or whole");
+                return Err(wrong_sharding(Self::FORM.name, "q", q, expected));
+            }
+        };
+        for (index, name) in [(1, "k"), (2, "v"), (3, "g"), (4, "beta")] {
+            expect_sharding(Self::FORM.name, name, operands.at(index), q.sharding)?;
+        }
+        if let Some(memory) = operands.get(5) {
+            expect_sharding(Self::FORM.name, "S", memory, state)?;
+        }
+        Ok(q.sharding)
+    }
+
+    /// Four passes over each value head's memory a row: decay, `Sᵀ k`, `k dᵀ`, `Sᵀ q`.
+    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+        let key = operands.at(0).shape.cols / self.key_heads;
+        product(&[4, result.rows, result.cols, key])
+    }
 }

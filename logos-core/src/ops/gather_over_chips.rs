@@ -1,5 +1,11 @@
 //! See [`GatherOverChips`].
 
+use super::element_wise::unary_shape;
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words, columns, expect_sharding};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// All-gather along the columns.
 ///
 /// # Operands
@@ -8,3 +14,33 @@
 /// `gather of x over chips`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GatherOverChips;
+
+impl Operation for GatherOverChips {
+    const CODE: u32 = logos_bundle::table::layout::op::GATHER_CHIPS;
+    const FORM: Form = Form {
+        name: "gather over chips",
+        operands: &[operand("x", OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Word("gather"), Piece::Word("of"), Piece::Operand(0), Piece::Word("over"), Piece::Word("chips")],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        GatherOverChips
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        Ok(unary_shape(operands))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        let chips = operands.chips();
+        expect_sharding(Self::FORM.name, "x", operands.at(0), columns(chips))?;
+        Ok(Sharding::Whole)
+    }
+}

@@ -1,5 +1,11 @@
 //! See [`GeGlu`].
 
+use super::element_wise::{equal_shape, equal_sharding};
+use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// `gelu(gate) * up`.
 ///
 /// # Operands
@@ -10,4 +16,34 @@
 pub struct GeGlu {
     /// The tanh form.
     pub tanh: bool,
+}
+
+const NAMES: [&str; 2] = ["gate", "up"];
+
+impl Operation for GeGlu {
+    const CODE: u32 = logos_bundle::table::layout::op::GEGLU;
+    const FORM: Form = Form {
+        name: "geglu",
+        operands: &[operand(NAMES[0], OperandKind::Value), operand(NAMES[1], OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Word("geglu"), Piece::Word("of"), Piece::Operand(0), Piece::Word("and"), Piece::Operand(1)],
+        attributes: &[attribute("tanh", 0, AttributeKind::Flag)],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [u32::from(self.tanh), 0, 0, 0, 0, 0]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        GeGlu { tanh: words[0] != 0 }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        equal_shape(&NAMES, operands)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
 }

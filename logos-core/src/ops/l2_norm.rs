@@ -1,5 +1,11 @@
 //! See [`L2Norm`].
 
+use super::element_wise::{head_columns, head_wise_sharding};
+use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// `x / sqrt(sum(x²) + eps) * scale` of each head.
 ///
 /// # Operands
@@ -14,4 +20,37 @@ pub struct L2Norm {
     pub scale: f32,
     /// Heads (whole count).
     pub heads: u32,
+}
+
+impl Operation for L2Norm {
+    const CODE: u32 = logos_bundle::table::layout::op::L2NORM;
+    const FORM: Form = Form {
+        name: "l2norm",
+        operands: &[operand("x", OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Word("l2norm"), Piece::Word("of"), Piece::Operand(0)],
+        attributes: &[
+            attribute("heads", 2, AttributeKind::Count),
+            attribute("eps", 0, AttributeKind::Real(Range::NonNegative)),
+            attribute("scale", 1, AttributeKind::Real(Range::Any)),
+        ],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [self.eps.to_bits(), self.scale.to_bits(), self.heads, 0, 0, 0]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        L2Norm { eps: f32::from_bits(words[0]), scale: f32::from_bits(words[1]), heads: words[2] }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        head_columns("x", operands.at(0), self.heads)?;
+        Ok(operands.at(0).shape)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        head_wise_sharding(Self::FORM.name, self.heads, operands)
+    }
 }

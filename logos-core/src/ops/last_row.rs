@@ -1,5 +1,11 @@
 //! See [`LastRow`].
 
+use super::element_wise::{OnPartial, unary_sharding};
+use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
+use super::operation::{Operands, Operation, Words, wrong_shape};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// The last row of each sequence.
 ///
 /// # Operands
@@ -10,4 +16,36 @@
 pub struct LastRow {
     /// Sequences.
     pub sequences: u32,
+}
+
+impl Operation for LastRow {
+    const CODE: u32 = logos_bundle::table::layout::op::LAST_ROW;
+    const FORM: Form = Form {
+        name: "last row",
+        operands: &[operand("x", OperandKind::Input)],
+        optional: 0,
+        text: &[Piece::Word("last"), Piece::Word("row"), Piece::Word("of"), Piece::Operand(0)],
+        attributes: &[attribute("sequences", 0, AttributeKind::Count)],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [self.sequences, 0, 0, 0, 0, 0]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        LastRow { sequences: words[0] }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        let x = operands.at(0);
+        if !x.shape.rows.is_multiple_of(self.sequences) {
+            return Err(wrong_shape("x", x, format!("a multiple of {} sequences high", self.sequences)));
+        }
+        Ok(Shape::matrix(self.sequences, x.shape.cols))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
 }

@@ -1,5 +1,11 @@
 //! See [`LayerNorm`].
 
+use super::element_wise::{norm_shape, norm_sharding};
+use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Layer normalisation of a row, or of each head of it.
 ///
 /// `y = (x - mean) / sqrt(var + eps) * w + b`, population variance.
@@ -14,4 +20,47 @@ pub struct LayerNorm {
     pub eps: f32,
     /// Heads normalised apart (whole count); 0: the whole row.
     pub heads: u32,
+}
+
+impl Operation for LayerNorm {
+    const CODE: u32 = logos_bundle::table::layout::op::LAYERNORM;
+    const FORM: Form = Form {
+        name: "layernorm",
+        operands: &[
+            operand("x", OperandKind::Value),
+            operand("weight", OperandKind::Weight),
+            operand("bias", OperandKind::Weight),
+        ],
+        optional: 1,
+        text: &[
+            Piece::Word("layernorm"),
+            Piece::Word("of"),
+            Piece::Operand(0),
+            Piece::Word("with"),
+            Piece::Word("weight"),
+            Piece::Operand(1),
+            Piece::Optional(&[Piece::Word("and"), Piece::Word("bias"), Piece::Operand(2)]),
+        ],
+        attributes: &[
+            attribute("eps", 0, AttributeKind::Real(Range::NonNegative)),
+            attribute("heads", 1, AttributeKind::OptionalCount),
+        ],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [self.eps.to_bits(), self.heads, 0, 0, 0, 0]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        LayerNorm { eps: f32::from_bits(words[0]), heads: words[1] }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        norm_shape(self.heads, &["x", "weight", "bias"], operands)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        norm_sharding(Self::FORM.name, self.heads, &["x", "weight", "bias"], operands)
+    }
 }

@@ -1,5 +1,10 @@
 //! See [`MatMul`].
 
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words, product, wrong_shape, wrong_sharding};
+use crate::language::ast::{Axis, Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Matrix product `x W`.
 ///
 /// # Operands
@@ -8,3 +13,67 @@
 /// `x matmul W`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MatMul;
+
+impl Operation for MatMul {
+    const CODE: u32 = logos_bundle::table::layout::op::MATMUL;
+    const FORM: Form = Form {
+        name: "matmul",
+        operands: &[operand("x", OperandKind::Value), operand("W", OperandKind::Weight)],
+        optional: 0,
+        text: &[Piece::Operand(0), Piece::Word("matmul"), Piece::Operand(1)],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        MatMul
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        let (x, w) = (operands.at(0), operands.at(1));
+        if x.shape.cols != w.shape.rows {
+            return Err(wrong_shape("W", w, format!("{} rows high, as `{}` is wide", x.shape.cols, x.name)));
+        }
+        Ok(Shape::matrix(x.shape.rows, w.shape.cols))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        let (x, w, chips) = (operands.at(0), operands.at(1), operands.chips());
+        let refuse = |operand, value, expected: String| Err(wrong_sharding("matmul", operand, value, expected));
+        match (x.sharding, w.sharding) {
+            (Sharding::Whole, Sharding::Whole | Sharding::Split { axis: Axis::Columns, .. }) => Ok(w.sharding),
+            (Sharding::Whole, Sharding::Split { axis: Axis::Rows, parts }) => {
+                refuse("x", x, format!("split columns {parts} ways, as `{}` is split by rows", w.name))
+            }
+            (
+                Sharding::Split { axis: Axis::Columns, parts },
+                Sharding::Split { axis: Axis::Rows, parts: of_weight },
+            ) => {
+                if parts != chips {
+                    // Replicated groups hold equal parts, and a sum over chips would add each of them more than once.
+                    refuse("x", x, format!("split columns {chips} ways, one part a chip, to be contracted"))
+                } else if of_weight != chips {
+                    refuse("W", w, format!("split rows {chips} ways"))
+                } else {
+                    Ok(Sharding::Partial)
+                }
+            }
+            (
+                Sharding::Split { axis: Axis::Columns, parts },
+                Sharding::Whole | Sharding::Split { axis: Axis::Columns, .. } | Sharding::Partial,
+            ) => refuse("W", w, format!("split rows {parts} ways, as `{}` is split by columns", x.name)),
+            (Sharding::Whole, Sharding::Partial) => refuse("W", w, "whole or split".to_owned()),
+            (Sharding::Split { axis: Axis::Rows, .. } | Sharding::Partial, _) => {
+                refuse("x", x, "whole or split columns".to_owned())
+            }
+        }
+    }
+
+    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+        product(&[result.rows, operands.at(0).shape.cols, result.cols])
+    }
+}

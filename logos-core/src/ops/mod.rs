@@ -4,6 +4,8 @@ mod argmax;
 mod attention;
 mod causal_conv;
 mod decay;
+mod element_wise;
+pub mod form;
 mod gated_delta;
 mod gather_over_chips;
 mod geglu;
@@ -12,6 +14,7 @@ mod l2_norm;
 mod last_row;
 mod layer_norm;
 mod matmul;
+pub mod operation;
 mod plus;
 mod rms_norm;
 mod rope;
@@ -50,6 +53,11 @@ pub use swiglu::SwiGlu;
 pub use tanh::Tanh;
 pub use times::Times;
 
+use crate::language::ast::{Shape, Sharding};
+use crate::language::error::Problem;
+use form::Form;
+use operation::{Operands, Operation, Words};
+
 /// Makes [`Op`] and its exhaustive dispatch out of one row an operation.
 macro_rules! op_table {
     ($($name:ident,)*) => {
@@ -62,6 +70,48 @@ macro_rules! op_table {
                 Op::$name(op)
             }
         })*
+
+        /// The form of each operation, and its making from attribute words, in the order of the table.
+        pub const FORMS: &[(&Form, fn(Words) -> Op)] =
+            &[$((&<$name as Operation>::FORM, |words| Op::$name(<$name as Operation>::from_attributes(words))),)*];
+
+        impl Op {
+            /// How it reads.
+            pub const fn form(&self) -> &'static Form {
+                match self { $(Op::$name(_) => &<$name as Operation>::FORM,)* }
+            }
+
+            /// Its code in the word table.
+            pub const fn code(&self) -> u32 {
+                match self { $(Op::$name(_) => <$name as Operation>::CODE,)* }
+            }
+
+            /// Whether it replaces the state it names: a recurrence.
+            pub const fn replaces_state(&self) -> bool {
+                match self { $(Op::$name(_) => <$name as Operation>::REPLACES_STATE,)* }
+            }
+
+            /// Its attributes as words, in the order of the word table.
+            pub fn attributes(&self) -> Words {
+                match self { $(Op::$name(op) => op.attributes(),)* }
+            }
+
+            /// Shape and sharding of the result; everything that can be wrong with the operands is checked.
+            ///
+            /// # Errors
+            /// The first thing that is wrong, in the order: operand count and roles, attributes, shapes, shardings.
+            pub fn derive(&self, operands: Operands<'_>) -> Result<(Shape, Sharding), Problem> {
+                operation::check_form(self.form(), self.attributes(), operands)?;
+                match self { $(Op::$name(op) => Ok((op.shape(operands)?, op.sharding(operands)?)),)* }
+            }
+
+            /// Multiply-accumulates of the statement on all chips together; none if that leaves 64 bits.
+            ///
+            /// The operands must be ones that [`Op::derive`] accepted, with `result` the shape it gave.
+            pub fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+                match self { $(Op::$name(op) => op.macs(operands, result),)* }
+            }
+        }
     };
 }
 

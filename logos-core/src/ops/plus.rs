@@ -1,5 +1,11 @@
 //! See [`Plus`].
 
+use super::element_wise::{equal_shape, equal_sharding};
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Sum of equal shapes, or of a value and a one-row weight added to every row.
 ///
 /// # Operands
@@ -8,3 +14,33 @@
 /// `a plus b`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plus;
+
+const NAMES: [&str; 2] = ["a", "b"];
+
+impl Operation for Plus {
+    const CODE: u32 = logos_bundle::table::layout::op::PLUS;
+    const FORM: Form = Form {
+        name: "plus",
+        operands: &[operand(NAMES[0], OperandKind::Value), operand(NAMES[1], OperandKind::ValueOrWeight)],
+        optional: 0,
+        text: &[Piece::Operand(0), Piece::Word("plus"), Piece::Operand(1)],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        Plus
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        equal_shape(&NAMES, operands)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
+}

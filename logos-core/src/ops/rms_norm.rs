@@ -1,5 +1,11 @@
 //! See [`RmsNorm`].
 
+use super::element_wise::{norm_shape, norm_sharding};
+use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Root-mean-square normalisation of a row, or of each head of it.
 ///
 /// `y = x / sqrt(mean(x²) + eps) * (offset + w)`, summed in f32.
@@ -18,4 +24,41 @@ pub struct RmsNorm {
     pub offset: f32,
     /// Heads normalised apart (whole count); 0: the whole row.
     pub heads: u32,
+}
+
+impl Operation for RmsNorm {
+    const CODE: u32 = logos_bundle::table::layout::op::RMSNORM;
+    const FORM: Form = Form {
+        name: "rmsnorm",
+        operands: &[operand("x", OperandKind::Value), operand("weight", OperandKind::Weight)],
+        optional: 1,
+        text: &[
+            Piece::Word("rmsnorm"),
+            Piece::Word("of"),
+            Piece::Operand(0),
+            Piece::Optional(&[Piece::Word("with"), Piece::Word("weight"), Piece::Operand(1)]),
+        ],
+        attributes: &[
+            attribute("eps", 0, AttributeKind::Real(Range::NonNegative)),
+            attribute("offset", 1, AttributeKind::OptionalReal(Range::Any)),
+            attribute("heads", 2, AttributeKind::OptionalCount),
+        ],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [self.eps.to_bits(), self.offset.to_bits(), self.heads, 0, 0, 0]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        RmsNorm { eps: f32::from_bits(words[0]), offset: f32::from_bits(words[1]), heads: words[2] }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        norm_shape(self.heads, &["x", "weight"], operands)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        norm_sharding(Self::FORM.name, self.heads, &["x", "weight"], operands)
+    }
 }

@@ -1,5 +1,10 @@
 //! See [`RopeOp`].
 
+use super::element_wise::{head_columns, head_wise_sharding, rest_whole};
+use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
+use super::operation::{Operands, Operation, Words, expect_shape};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
 use crate::spec::Pairing;
 
 /// Rotary embedding of each head.
@@ -16,4 +21,66 @@ pub struct RopeOp {
     pub rotary: u32,
     /// Which columns turn together.
     pub pairing: Pairing,
+}
+
+impl Operation for RopeOp {
+    const CODE: u32 = logos_bundle::table::layout::op::ROPE;
+    const FORM: Form = Form {
+        name: "rope",
+        operands: &[
+            operand("x", OperandKind::Value),
+            operand("cos", OperandKind::Cosines),
+            operand("sin", OperandKind::Sines),
+        ],
+        optional: 0,
+        text: &[
+            Piece::Word("rope"),
+            Piece::Word("of"),
+            Piece::Operand(0),
+            Piece::Word("with"),
+            Piece::Operand(1),
+            Piece::Word("and"),
+            Piece::Operand(2),
+        ],
+        attributes: &[
+            attribute("heads", 0, AttributeKind::Count),
+            attribute("rotary", 1, AttributeKind::Count),
+            attribute("pairing", 2, AttributeKind::Choice(["halves", "adjacent"])),
+        ],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        let pairing = match self.pairing {
+            Pairing::Halves => 0,
+            Pairing::Adjacent => 1,
+        };
+        [self.heads, self.rotary, pairing, 0, 0, 0]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        let pairing = if words[2] == 0 { Pairing::Halves } else { Pairing::Adjacent };
+        RopeOp { heads: words[0], rotary: words[1], pairing }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        let x = operands.at(0);
+        let width = head_columns("x", x, self.heads)?;
+        if self.rotary > width || !self.rotary.is_multiple_of(2) {
+            return Err(Problem::Attribute {
+                name: "rotary",
+                expected: format!("even and at most {width}, the columns of a head").into(),
+                found: self.rotary.to_string().into(),
+            });
+        }
+        let table = Shape::matrix(x.shape.rows, self.rotary / 2);
+        expect_shape("cos", operands.at(1), table)?;
+        expect_shape("sin", operands.at(2), table)?;
+        Ok(x.shape)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        rest_whole(Self::FORM.name, &["x", "cos", "sin"], 1, operands)?;
+        head_wise_sharding(Self::FORM.name, self.heads, operands)
+    }
 }

@@ -1,5 +1,10 @@
 //! See [`Rows`].
 
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words, expect_shape, wrong_sharding};
+use crate::language::ast::{Axis, Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Rows of a table, by id.
 ///
 /// # Operands
@@ -8,3 +13,40 @@
 /// `rows of E at token`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rows;
+
+impl Operation for Rows {
+    const CODE: u32 = logos_bundle::table::layout::op::ROWS;
+    const FORM: Form = Form {
+        name: "rows",
+        operands: &[operand("E", OperandKind::Weight), operand("token", OperandKind::Index)],
+        optional: 0,
+        text: &[Piece::Word("rows"), Piece::Word("of"), Piece::Operand(0), Piece::Word("at"), Piece::Operand(1)],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        Rows
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        let (table, token) = (operands.at(0), operands.at(1));
+        expect_shape("token", token, Shape::matrix(token.shape.rows, 1))?;
+        Ok(Shape::matrix(token.shape.rows, table.shape.cols))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        let (table, chips) = (operands.at(0), operands.chips());
+        match table.sharding {
+            Sharding::Whole => Ok(Sharding::Whole),
+            Sharding::Split { axis: Axis::Rows, parts } if parts == chips => Ok(Sharding::Partial),
+            Sharding::Split { .. } | Sharding::Partial => {
+                Err(wrong_sharding(Self::FORM.name, "E", table, format!("whole or split rows {chips} ways")))
+            }
+        }
+    }
+}

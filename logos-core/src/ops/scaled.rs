@@ -1,5 +1,11 @@
 //! See [`Scaled`].
 
+use super::element_wise::{OnPartial, unary_shape, unary_sharding};
+use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Product with a constant.
 ///
 /// # Operands
@@ -10,4 +16,32 @@
 pub struct Scaled {
     /// The factor.
     pub by: f32,
+}
+
+impl Operation for Scaled {
+    const CODE: u32 = logos_bundle::table::layout::op::SCALED;
+    const FORM: Form = Form {
+        name: "scaled",
+        operands: &[operand("a", OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Operand(0), Piece::Word("scaled"), Piece::Word("by"), Piece::Number(0)],
+        attributes: &[attribute("factor", 0, AttributeKind::Inline(Range::Any))],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [self.by.to_bits(), 0, 0, 0, 0, 0]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        Scaled { by: f32::from_bits(words[0]) }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        Ok(unary_shape(operands))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        unary_sharding(Self::FORM.name, OnPartial::Linear, operands)
+    }
 }

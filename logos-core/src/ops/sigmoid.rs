@@ -1,5 +1,11 @@
 //! See [`Sigmoid`].
 
+use super::element_wise::{OnPartial, unary_shape, unary_sharding};
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Logistic function.
 ///
 /// # Operands
@@ -8,3 +14,31 @@
 /// `sigmoid of a`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sigmoid;
+
+impl Operation for Sigmoid {
+    const CODE: u32 = logos_bundle::table::layout::op::SIGMOID;
+    const FORM: Form = Form {
+        name: "sigmoid",
+        operands: &[operand("a", OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Word("sigmoid"), Piece::Word("of"), Piece::Operand(0)],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        Sigmoid
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        Ok(unary_shape(operands))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
+}

@@ -1,5 +1,11 @@
 //! See [`Silu`].
 
+use super::element_wise::{OnPartial, unary_shape, unary_sharding};
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// `a * sigmoid(a)`.
 ///
 /// # Operands
@@ -8,3 +14,31 @@
 /// `silu of a`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Silu;
+
+impl Operation for Silu {
+    const CODE: u32 = logos_bundle::table::layout::op::SILU;
+    const FORM: Form = Form {
+        name: "silu",
+        operands: &[operand("a", OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Word("silu"), Piece::Word("of"), Piece::Operand(0)],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        Silu
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        Ok(unary_shape(operands))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
+}

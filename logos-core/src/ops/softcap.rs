@@ -1,5 +1,11 @@
 //! See [`SoftCap`].
 
+use super::element_wise::{OnPartial, unary_shape, unary_sharding};
+use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// `cap * tanh(a / cap)`.
 ///
 /// # Operands
@@ -10,4 +16,32 @@
 pub struct SoftCap {
     /// The cap.
     pub cap: f32,
+}
+
+impl Operation for SoftCap {
+    const CODE: u32 = logos_bundle::table::layout::op::SOFTCAP;
+    const FORM: Form = Form {
+        name: "softcap",
+        operands: &[operand("a", OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Word("softcap"), Piece::Word("of"), Piece::Operand(0)],
+        attributes: &[attribute("cap", 0, AttributeKind::Real(Range::Positive))],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [self.cap.to_bits(), 0, 0, 0, 0, 0]
+    }
+
+    fn from_attributes(words: Words) -> Self {
+        SoftCap { cap: f32::from_bits(words[0]) }
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        Ok(unary_shape(operands))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
 }

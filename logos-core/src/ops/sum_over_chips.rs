@@ -1,5 +1,11 @@
 //! See [`SumOverChips`].
 
+use super::element_wise::unary_shape;
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// All-reduce: the sum of every chip's part.
 ///
 /// # Operands
@@ -8,3 +14,37 @@
 /// `sum of x over chips`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SumOverChips;
+
+impl Operation for SumOverChips {
+    const CODE: u32 = logos_bundle::table::layout::op::SUM_CHIPS;
+    const FORM: Form = Form {
+        name: "sum over chips",
+        operands: &[operand("x", OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Word("sum"), Piece::Word("of"), Piece::Operand(0), Piece::Word("over"), Piece::Word("chips")],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        SumOverChips
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        Ok(unary_shape(operands))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        let x = operands.at(0);
+        match x.sharding {
+            Sharding::Partial => Ok(Sharding::Whole),
+            Sharding::Whole | Sharding::Split { .. } => {
+                Err(Problem::DoubledSum { name: x.name.as_str().into(), found: x.sharding })
+            }
+        }
+    }
+}

@@ -1,5 +1,11 @@
 //! See [`SwiGlu`].
 
+use super::element_wise::{equal_shape, equal_sharding};
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// `silu(gate) * up`.
 ///
 /// # Operands
@@ -8,3 +14,33 @@
 /// `swiglu of gate and up`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwiGlu;
+
+const NAMES: [&str; 2] = ["gate", "up"];
+
+impl Operation for SwiGlu {
+    const CODE: u32 = logos_bundle::table::layout::op::SWIGLU;
+    const FORM: Form = Form {
+        name: "swiglu",
+        operands: &[operand(NAMES[0], OperandKind::Value), operand(NAMES[1], OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Word("swiglu"), Piece::Word("of"), Piece::Operand(0), Piece::Word("and"), Piece::Operand(1)],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        SwiGlu
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        equal_shape(&NAMES, operands)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
+}

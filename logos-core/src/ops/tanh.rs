@@ -1,5 +1,11 @@
 //! See [`Tanh`].
 
+use super::element_wise::{OnPartial, unary_shape, unary_sharding};
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Hyperbolic tangent.
 ///
 /// # Operands
@@ -8,3 +14,31 @@
 /// `tanh of a`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tanh;
+
+impl Operation for Tanh {
+    const CODE: u32 = logos_bundle::table::layout::op::TANH;
+    const FORM: Form = Form {
+        name: "tanh",
+        operands: &[operand("a", OperandKind::Value)],
+        optional: 0,
+        text: &[Piece::Word("tanh"), Piece::Word("of"), Piece::Operand(0)],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        Tanh
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        Ok(unary_shape(operands))
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
+}

@@ -1,5 +1,11 @@
 //! See [`Times`].
 
+use super::element_wise::{equal_shape, equal_sharding};
+use super::form::{Form, OperandKind, Piece, operand};
+use super::operation::{Operands, Operation, Words};
+use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::error::Problem;
+
 /// Elementwise product, or by a one-row weight.
 ///
 /// # Operands
@@ -8,3 +14,33 @@
 /// `a times b`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times;
+
+const NAMES: [&str; 2] = ["a", "b"];
+
+impl Operation for Times {
+    const CODE: u32 = logos_bundle::table::layout::op::TIMES;
+    const FORM: Form = Form {
+        name: "times",
+        operands: &[operand(NAMES[0], OperandKind::Value), operand(NAMES[1], OperandKind::ValueOrWeight)],
+        optional: 0,
+        text: &[Piece::Operand(0), Piece::Word("times"), Piece::Operand(1)],
+        attributes: &[],
+        result: Element::Real,
+    };
+
+    fn attributes(&self) -> Words {
+        [0; 6]
+    }
+
+    fn from_attributes(_: Words) -> Self {
+        Times
+    }
+
+    fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
+        equal_shape(&NAMES, operands)
+    }
+
+    fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
+}

@@ -1,0 +1,146 @@
+//! The surface form of an operation, as data: parser and printer read the same table.
+
+use crate::language::ast::Element;
+
+/// How an operation reads.
+#[derive(Debug)]
+pub struct Form {
+    /// The operation's name in messages.
+    pub name: &'static str,
+    /// Operands, in the order of the tree.
+    pub operands: &'static [Operand],
+    /// How many of the last operands may be left out, all of them or none.
+    pub optional: usize,
+    /// The words and where the operands stand.
+    pub text: &'static [Piece],
+    /// Attributes, in the order they print.
+    pub attributes: &'static [Attribute],
+    /// Elements of the result.
+    pub result: Element,
+}
+
+/// An operand's name in messages and what it must be.
+#[derive(Debug)]
+pub struct Operand {
+    /// As the operation's documentation calls it.
+    pub name: &'static str,
+    /// What it must be.
+    pub kind: OperandKind,
+}
+
+/// What an operand must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperandKind {
+    /// A Real value of this step: bound, or an input.
+    Value,
+    /// Such a value, or a weight.
+    ValueOrWeight,
+    /// A weight.
+    Weight,
+    /// A state.
+    State,
+    /// An input of Int.
+    Index,
+    /// An input of Real.
+    Input,
+    /// A table of cosines.
+    Cosines,
+    /// A table of sines.
+    Sines,
+}
+
+/// A piece of a form.
+#[derive(Debug)]
+pub enum Piece {
+    /// A fixed word.
+    Word(&'static str),
+    /// An operand, by index.
+    Operand(usize),
+    /// A comma.
+    Comma,
+    /// The value of an attribute that stands among the words, by its index in [`Form::attributes`].
+    Number(usize),
+    /// Pieces that stand exactly where the optional operands are given; not nested.
+    Optional(&'static [Piece]),
+}
+
+/// An attribute: one word of the statement's row.
+#[derive(Debug)]
+pub struct Attribute {
+    /// Its name, one or two words; of a choice, for messages only.
+    pub name: &'static str,
+    /// Which attribute word it is.
+    pub word: usize,
+    /// What it may be.
+    pub kind: AttributeKind,
+}
+
+/// What an attribute may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AttributeKind {
+    /// A whole number above 0.
+    Count,
+    /// The same, or left out (0).
+    OptionalCount,
+    /// A finite f32.
+    Real(Range),
+    /// The same, or left out (0).
+    OptionalReal(Range),
+    /// A finite f32 that stands among the words ([`Piece::Number`]).
+    Inline(Range),
+    /// A word that is there (1) or not (0).
+    Flag,
+    /// One of two words (0, 1).
+    Choice([&'static str; 2]),
+    /// Not written: the rows of an operand.
+    RowsOf(usize),
+}
+
+/// Range of a real attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// Any finite number.
+    Any,
+    /// Above 0.
+    Positive,
+    /// 0 or above.
+    NonNegative,
+}
+
+impl Range {
+    /// Whether `x` is finite and in range.
+    pub fn holds(self, x: f32) -> bool {
+        x.is_finite()
+            && match self {
+                Range::Any => true,
+                Range::Positive => x > 0.0,
+                Range::NonNegative => x >= 0.0,
+            }
+    }
+
+    /// In words.
+    pub const fn expected(self) -> &'static str {
+        match self {
+            Range::Any => "a finite number",
+            Range::Positive => "a finite number above 0",
+            Range::NonNegative => "a finite number of 0 or above",
+        }
+    }
+}
+
+impl Form {
+    /// Operands that must be given.
+    pub const fn required(&self) -> usize {
+        self.operands.len() - self.optional
+    }
+}
+
+/// An operand of a form.
+pub(super) const fn operand(name: &'static str, kind: OperandKind) -> Operand {
+    Operand { name, kind }
+}
+
+/// An attribute of a form.
+pub(super) const fn attribute(name: &'static str, word: usize, kind: AttributeKind) -> Attribute {
+    Attribute { name, word, kind }
+}
