@@ -4,6 +4,7 @@ use core::fmt;
 
 use crate::table::layout::{Part, chip, deployment as field, header};
 use crate::table::read::{first, first_wide, wide};
+use crate::view::Bundle;
 
 /// A lowered, certified deployment of a model, as a constant.
 ///
@@ -176,6 +177,13 @@ impl Deployment {
     #[must_use]
     pub const fn schedule_digest(&self) -> u64 {
         wide(self.words, header::DIGEST as u64)
+    }
+
+    /// Everything else in the table: programs, manifest, chip. Nothing is checked; in a damaged table what leads nowhere is
+    /// not there. [`Bundle::read`] of [`Self::words`] refuses a table that is cut off or whose parts leave it.
+    #[must_use]
+    pub const fn bundle(&self) -> Bundle<'static> {
+        Bundle::unchecked(self.words)
     }
 }
 

@@ -5,6 +5,7 @@ extern crate std;
 
 pub mod check;
 mod deployment;
+mod sha256;
 pub mod table;
 pub mod view;
 

@@ -1,0 +1,322 @@
+//! Bindings: how a declared value of a program is named and found, for any layer and chip.
+
+use core::fmt::{self, Write};
+
+use super::source::Row;
+use super::text::padded;
+use super::{BindingClass, ProgramRole, RopePart, RopeScaling, Sharding, Text, Value, view};
+use crate::table::layout::{binding as field, rope};
+
+view! {
+    /// How one declared value of a program is named and found: a rule in the layer and the chip.
+    Binding of program: Program
+}
+
+impl<'a> Binding<'a> {
+    /// Its number in the program.
+    #[must_use]
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The value.
+    #[must_use]
+    pub fn value(&self) -> Option<Value<'a>> {
+        self.program.value(self.row.get(field::VALUE))
+    }
+
+    /// What the value is to whoever fills it.
+    #[must_use]
+    pub fn class(&self) -> BindingClass {
+        BindingClass::from_code(self.row.get(field::CLASS))
+    }
+
+    /// The value's name in the model at a layer. The hidden state's is what the layer before shows: `x` at layer 0,
+    /// `xo{l-1}` after; in the head, what the last layer shows. Embedding and head have one name whatever the layer.
+    #[must_use]
+    pub fn name(&self, layer: u32) -> Name<'a> {
+        if self.class() == BindingClass::Hidden {
+            let layer = match self.program.role() {
+                ProgramRole::Head => self.program.bundle.layer_count(),
+                ProgramRole::Embed => 0,
+                ProgramRole::Layer | ProgramRole::Unknown(_) => layer,
+            };
+            return Name(Form::Hidden { layer });
+        }
+        Name(Form::Filled { template: self.program.bundle.text(self.row, field::NAME), layer })
+    }
+
+    /// The checkpoint tensor it is loaded from at a layer; [`None`] for what no checkpoint holds.
+    #[must_use]
+    pub fn tensor(&self, layer: u32) -> Option<Name<'a>> {
+        let template = self.program.bundle.text(self.row, field::TENSOR);
+        (!template.is_empty()).then_some(Name(Form::Filled { template, layer }))
+    }
+
+    /// Whether the program's rows are the stored tensor's axis 1 (as of a `Linear`'s weight, stored outputs by inputs).
+    #[must_use]
+    pub fn transposed(&self) -> bool {
+        self.row.get(field::TRANSPOSED) != 0
+    }
+
+    /// The stored tensor's shape: axis 0, and all further axes as one.
+    #[must_use]
+    pub fn stored(&self) -> [u32; 2] {
+        [self.row.get(field::STORED), self.row.get(field::STORED + 1)]
+    }
+
+    /// Indices of stored axis 0 that a chip loads, as runs in ascending order; runs that touch are one.
+    #[must_use]
+    pub fn axis0(&self, chip: u32) -> Runs {
+        let take = Take {
+            offset: self.row.get(field::OFFSET).into(),
+            run: self.row.get(field::RUN).into(),
+            stride: self.row.get(field::STRIDE).into(),
+            count: self.row.get(field::COUNT).into(),
+        };
+        // Runs that overlap make no selection; only a damaged table has them.
+        let taken = if take.count > 1 && take.stride < take.run { 0 } else { take.run * take.count };
+        let (first, end) = self.share_of(taken, chip, 0);
+        Runs { take, next: first, end, stored: u64::from(self.row.get(field::STORED)) }
+    }
+
+    /// Indices of stored axis 1 that a chip loads.
+    #[must_use]
+    pub fn axis1(&self, chip: u32) -> Run {
+        let (first, end) = self.share_of(u64::from(self.row.get(field::STORED + 1)), chip, 1);
+        Run { start: first as u32, length: (end - first) as u32 }
+    }
+
+    /// Elements of the stored tensor that a chip loads.
+    #[must_use]
+    pub fn elements(&self, chip: u32) -> u64 {
+        let rows = self.axis0(chip).fold(0u64, |sum, run| sum.saturating_add(run.length.into()));
+        rows.saturating_mul(self.axis1(chip).length.into())
+    }
+
+    /// Bytes of what a chip holds of the value, as the program stores it, all sequences.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.value().map_or(0, |value| value.bytes())
+    }
+
+    /// The part `[first, end)` of `length` indices along a stored axis that a chip takes: all of them where the value's
+    /// split does not run along it.
+    fn share_of(&self, length: u64, chip: u32, axis: u32) -> (u64, u64) {
+        let Some(value) = self.value() else { return (0, 0) };
+        let rows_axis = u32::from(self.transposed());
+        let (parts, along) = match value.sharding() {
+            Sharding::Whole | Sharding::Partial | Sharding::Unknown(_) => return (0, length),
+            Sharding::Rows { parts } => (u64::from(parts), rows_axis),
+            Sharding::Columns { parts } => (u64::from(parts), 1 - rows_axis),
+        };
+        if along != axis || parts == 0 {
+            return (0, length);
+        }
+        let size = length / parts;
+        let part = u64::from(value.part_of(chip)).min(parts - 1);
+        (part * size, (part + 1) * size)
+    }
+}
+
+impl fmt::Display for Binding<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let layer = self.program.first_layer();
+        write!(f, "{} ({})", self.name(layer), self.class())?;
+        match self.tensor(layer) {
+            Some(tensor) => write!(f, " <- {tensor}{}", if self.transposed() { ", transposed" } else { "" }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Contiguous indices along an axis; prints as `start..end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// First index.
+    pub start: u32,
+    /// Indices.
+    pub length: u32,
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.start, u64::from(self.start) + u64::from(self.length))
+    }
+}
+
+/// Which indices of stored axis 0 make a value: index `j` of it is stored at `offset + (j / run) * stride + j % run`.
+#[derive(Clone, Copy, Debug)]
+struct Take {
+    offset: u64,
+    run: u64,
+    stride: u64,
+    count: u64,
+}
+
+/// Runs of indices along stored axis 0. Indices beyond the stored tensor are left out: a padded value has nothing to load there.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    take: Take,
+    next: u64,
+    end: u64,
+    stored: u64,
+}
+
+impl Iterator for Runs {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        let Take { offset, run, stride, .. } = self.take;
+        if self.next >= self.end {
+            return None;
+        }
+        // Indices lie below 2^64 (run * count of u32 each), stored indices need not: strides of a damaged table overflow.
+        let (number, within) = (self.next.checked_div(run)?, self.next.checked_rem(run)?);
+        let start = u128::from(offset) + u128::from(number) * u128::from(stride) + u128::from(within);
+        let length = if stride == run { self.end - self.next } else { (run - within).min(self.end - self.next) };
+        self.next += length;
+        let stored = u128::from(self.stored);
+        if start >= stored {
+            self.next = self.end;
+            return None;
+        }
+        let length = u128::from(length).min(stored - start);
+        Some(Run { start: start as u32, length: length as u32 })
+    }
+}
+
+/// A name with the layer filled in; prints itself, honours a width, and `==` compares it with a `str`.
+#[derive(Clone, Copy)]
+pub struct Name<'a>(Form<'a>);
+
+#[derive(Clone, Copy)]
+enum Form<'a> {
+    /// The template with `{l}` replaced.
+    Filled { template: Text<'a>, layer: u32 },
+    /// What the layer before shows.
+    Hidden { layer: u32 },
+}
+
+const HOLE: &str = "{l}";
+
+impl Name<'_> {
+    fn write_to(&self, out: &mut dyn Write) -> fmt::Result {
+        let (mut rest, layer) = match self.0 {
+            Form::Hidden { layer } => {
+                return match layer.checked_sub(1) {
+                    None => out.write_str("x"),
+                    Some(before) => write!(out, "xo{before}"),
+                };
+            }
+            Form::Filled { template, layer } => (template, layer),
+        };
+        while let Some(at) = rest.find(HOLE) {
+            write!(out, "{}{layer}", rest.part(0, at))?;
+            rest = rest.part(at + HOLE.len() as u32, u32::MAX);
+        }
+        rest.write_to(out)
+    }
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        padded(f, |out| self.write_to(out))
+    }
+}
+
+impl fmt::Debug for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{self}\"")
+    }
+}
+
+impl PartialEq<str> for Name<'_> {
+    fn eq(&self, other: &str) -> bool {
+        let mut rest = Rest(other);
+        write!(rest, "{self}").is_ok() && rest.0.is_empty()
+    }
+}
+
+impl PartialEq<&str> for Name<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
+    }
+}
+
+/// Fails as soon as what is written is not what is left.
+struct Rest<'a>(&'a str);
+
+impl Write for Rest<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = self.0.strip_prefix(text).ok_or(fmt::Error)?;
+        Ok(())
+    }
+}
+
+/// A rotary table's recipe: `angle = position * frequency(m)`, for `m` below half the rotary width.
+#[derive(Clone, Copy)]
+pub struct Rope<'a> {
+    pub(super) row: Row<'a>,
+    pub(super) index: u32,
+}
+
+impl fmt::Debug for Rope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rope({self})")
+    }
+}
+
+impl Rope<'_> {
+    /// Its number in the bundle.
+    #[must_use]
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Which half it fills.
+    #[must_use]
+    pub fn part(&self) -> RopePart {
+        RopePart::from_code(self.row.get(rope::PART))
+    }
+
+    /// Base of the frequencies.
+    #[must_use]
+    pub fn theta(&self) -> f64 {
+        f64::from_bits(self.row.wide(rope::THETA))
+    }
+
+    /// Columns of a head that rotate.
+    #[must_use]
+    pub fn rotary(&self) -> u32 {
+        self.row.get(rope::ROTARY)
+    }
+
+    /// How the frequencies are scaled.
+    #[must_use]
+    pub fn scaling(&self) -> RopeScaling {
+        RopeScaling::from_code(self.row.get(rope::SCALING))
+    }
+
+    /// Parameters of the scaling, in the order of the specification's fields; the rest are zero.
+    #[must_use]
+    pub fn parameters(&self) -> [f32; 8] {
+        self.row.hash(rope::PARAMETERS).map(f32::from_bits)
+    }
+
+    /// Factor on every entry.
+    #[must_use]
+    pub fn factor(&self) -> f32 {
+        f32::from_bits(self.row.get(rope::FACTOR))
+    }
+}
+
+impl fmt::Display for Rope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} theta {}, rotary {}, scaling {}", self.part(), self.theta(), self.rotary(), self.scaling())?;
+        if self.factor() != 1.0 {
+            write!(f, ", factor {:?}", self.factor())?;
+        }
+        Ok(())
+    }
+}
