@@ -148,6 +148,21 @@ pub enum At {
     Program(String, String),
 }
 
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Request => f.write_str("the request"),
+            At::Model => f.write_str("the model"),
+            At::ConfigKey(key) => write!(f, "config key `{key}`"),
+            At::Chip => f.write_str("the chip"),
+            At::Deployment(name) => f.write_str(name),
+            At::Key(name, key) => write!(f, "`{}` of {name}", key.as_str()),
+            At::Text { line, column } => write!(f, "line {line}, column {column}"),
+            At::Program(name, program) => write!(f, "{program} of {name}"),
+        }
+    }
+}
+
 /// Something asked for that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {

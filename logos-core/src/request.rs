@@ -50,6 +50,20 @@ pub enum Weights {
     Q8_0,
 }
 
+impl Weights {
+    /// The names of the storages, in the order of the variants.
+    pub const NAMES: [&'static str; 2] = ["config", "q8_0"];
+
+    /// The storage of a name.
+    pub fn from_name(name: &str) -> Option<Weights> {
+        match name {
+            "config" => Some(Weights::Config),
+            "q8_0" => Some(Weights::Q8_0),
+            _ => None,
+        }
+    }
+}
+
 /// A whole request.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {

@@ -1,0 +1,107 @@
+//! Documentation of generated constants: what hovering over `qwen35::DECODE` shows. The macro and the build helper
+//! write the same lines.
+
+use logos_bundle::Form;
+use logos_bundle::view::{Bundle, Program, ProgramRole};
+use logos_core::Compiled;
+
+/// Documentation lines of a module, in Markdown. The first is empty, to stand apart from the user's own documentation.
+pub fn module(config: &str, compiled: &[Compiled]) -> Vec<String> {
+    let chip = compiled.iter().find_map(|c| Some(Bundle::read(&c.words).ok()?.chip()?.name().to_string()));
+    let names: Vec<String> = compiled.iter().map(|c| format!("[`{0}`](self::{0})", c.name)).collect();
+    let on = chip.map_or_else(String::new, |chip| format!(" on {chip}"));
+    vec![String::new(), format!("Compiled by LOGOS from `{config}`{on}: {}.", names.join(", "))]
+}
+
+/// Documentation lines of a deployment, in Markdown, read from its bundle.
+pub fn deployment(words: &[u32]) -> Vec<String> {
+    let Ok(bundle) = Bundle::read(words) else {
+        return vec![String::new(), "A bundle that cannot be read.".to_owned()];
+    };
+    let chip = bundle.chip().map_or_else(String::new, |chip| chip.name().to_string());
+    let fit = bundle.fit();
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "{} of `{}` on {} x {chip}: {}.",
+            capital(bundle.form()),
+            bundle.model(),
+            bundle.chips(),
+            step(&bundle)
+        ),
+        String::new(),
+        "| bytes a chip | |".to_owned(),
+        "|---|---:|".to_owned(),
+        format!("| weights | {} |", grouped(fit.weight_bytes)),
+        format!("| carried state | {} |", grouped(fit.state_bytes)),
+        format!("| of it KV cache | {} |", grouped(fit.kv_bytes)),
+        format!("| main memory | {} |", grouped(fit.memory_bytes)),
+        format!("| headroom | {} |", signed(fit.hbm_headroom_bytes)),
+        String::new(),
+        format!("{} layers; programs:", bundle.layer_count()),
+        String::new(),
+    ];
+    lines.extend(bundle.programs().map(|program| format!("- {}", program_line(&program))));
+    lines.push(String::new());
+    lines.push("Bytes are derived from the config and the deployment, the chip's memory is its vendor's figure; no speed is claimed.".to_owned());
+    lines
+}
+
+fn capital(form: Form) -> String {
+    let word = form.to_string();
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn step(bundle: &Bundle<'_>) -> String {
+    let (sequences, tokens, ctx) = (bundle.sequences(), bundle.tokens(), grouped(u64::from(bundle.ctx())));
+    match bundle.form() {
+        Form::Decode => format!("{sequences} sequences, a token of each a step, over a context of {ctx}"),
+        Form::Prefill => format!("{tokens} tokens of a sequence a step, over a context of {ctx}"),
+        _ => format!("{tokens} tokens, stateless"),
+    }
+}
+
+fn program_line(program: &Program<'_>) -> String {
+    let stages: usize = program.sections().map(|section| section.stages().count()).sum();
+    match program.role() {
+        ProgramRole::Layer => {
+            format!("`{}`, of {} layers ({stages} stages)", program.name(), program.layer_count())
+        }
+        _ => format!("`{}` ({stages} stages)", program.name()),
+    }
+}
+
+/// `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `-1,234`.
+pub(crate) fn signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", grouped(number.unsigned_abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{grouped, signed};
+
+    #[test]
+    fn thousands_are_grouped() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (262_144, "262,144"), (1 << 36, "68,719,476,736")]
+        {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(signed(-1_000), "-1,000");
+    }
+}

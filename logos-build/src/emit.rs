@@ -1,0 +1,105 @@
+//! What a build script leaves in `OUT_DIR` and tells Cargo.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use logos_core::{Compiled, Refusal};
+
+use crate::describe;
+use crate::error::BuildError;
+use crate::model::Model;
+
+impl Model {
+    /// Compiles the request and writes it to `OUT_DIR` as `name`, for `logos_rdu::include_model!("name")` to include: a module of that
+    /// name with a constant a deployment.
+    ///
+    /// Tells Cargo to run the script again when the config changes, and prints every refusal as a `cargo::error`. Files
+    /// are written only when their bytes change.
+    ///
+    /// # Errors
+    /// Every refusal that can be known; outside a build script, that; a file that cannot be written.
+    pub fn emit(&self, name: &str) -> Result<(), BuildError> {
+        let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
+        let out = PathBuf::from(variable("OUT_DIR")?);
+        let mut cargo = io::stdout().lock();
+        self.emit_to(name, &root, &out, &mut cargo)
+    }
+
+    /// [`emit`](Model::emit) with the package's folder, the output folder and the stream to Cargo named.
+    ///
+    /// # Errors
+    /// As [`emit`](Model::emit).
+    pub fn emit_to(&self, name: &str, root: &Path, out: &Path, cargo: &mut dyn Write) -> Result<(), BuildError> {
+        let tell = |cargo: &mut dyn Write, line: String| {
+            writeln!(cargo, "{line}")
+                .map_err(|source| BuildError::Write { path: PathBuf::from("standard output"), source })
+        };
+        // A path that could break the line protocol is refused below, without having been printed.
+        if !self.config.chars().any(char::is_control) {
+            tell(cargo, format!("cargo::rerun-if-changed={}", self.config))?;
+        }
+        match self.compile(root, name) {
+            Ok(compiled) => write_all(out, name, &self.config, &compiled),
+            Err(refusals) => {
+                for refusal in &refusals {
+                    tell(cargo, format!("cargo::error={}", one_line(refusal)))?;
+                }
+                Err(BuildError::Refused { name: name.to_owned(), config: self.config.clone(), refusals })
+            }
+        }
+    }
+}
+
+fn variable(variable: &'static str) -> Result<std::ffi::OsString, BuildError> {
+    env::var_os(variable).ok_or(BuildError::NotABuildScript { variable })
+}
+
+/// A refusal as one line, which is what an instruction to Cargo can hold.
+fn one_line(refusal: &Refusal) -> String {
+    let mut line = format!("{}: {} ({})", refusal.code, refusal.message, refusal.at);
+    if let Some(help) = &refusal.help {
+        line.push_str("; help: ");
+        line.push_str(help);
+    }
+    line.replace(|c: char| c.is_control(), " ")
+}
+
+fn write_all(out: &Path, name: &str, config: &str, compiled: &[Compiled]) -> Result<(), BuildError> {
+    for deployment in compiled {
+        let bytes: Vec<u8> = deployment.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        write_if_changed(&out.join(file_name(name, deployment)), &bytes)?;
+    }
+    write_if_changed(&out.join(format!("{name}.rs")), module(name, config, compiled).as_bytes())
+}
+
+fn file_name(name: &str, deployment: &Compiled) -> String {
+    format!("{name}.{}.logos", deployment.name)
+}
+
+/// The file that is included: one call of a macro, since an included file is user code and must pass the user's lints.
+fn module(name: &str, config: &str, compiled: &[Compiled]) -> String {
+    let mut text = format!("// Made by logos-build {}; do not edit.\n__logos_embed! {{\n", env!("CARGO_PKG_VERSION"));
+    for line in describe::module(config, compiled) {
+        text.push_str(&format!("    #[doc = {line:?}]\n"));
+    }
+    text.push_str(&format!("    {name} {{\n"));
+    for deployment in compiled {
+        for line in describe::deployment(&deployment.words) {
+            text.push_str(&format!("        #[doc = {line:?}]\n"));
+        }
+        let (words, file) = (deployment.words.len(), file_name(name, deployment));
+        text.push_str(&format!("        {}: {words} words of {file:?},\n", deployment.name));
+    }
+    text.push_str("    }\n}\n");
+    text
+}
+
+/// Leaves a file with equal bytes untouched, so that what depends on its time is not built again.
+fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<(), BuildError> {
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    fs::write(path, bytes).map_err(|source| BuildError::Write { path: path.to_path_buf(), source })
+}

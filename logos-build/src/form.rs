@@ -1,0 +1,99 @@
+//! The three forms of deployment as a build script writes them. A setter takes the size's unit as its name says; a
+//! size left out is refused, except `tp` and `batch`, which are 1.
+
+use logos_core::{At, Code, DeploymentRequest, Form, Refusal};
+
+/// One token of each sequence of a batch, over `ctx` positions of carried state.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Decode {
+    tp: Option<u32>,
+    ctx: Option<u32>,
+    batch: Option<u32>,
+}
+
+/// A chunk of tokens of one sequence, over the decode step's own carried state.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Prefill {
+    tp: Option<u32>,
+    ctx: Option<u32>,
+    chunk: Option<u32>,
+}
+
+/// One stateless pass over the tokens of one sequence; the first hidden state is an input.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Forward {
+    tp: Option<u32>,
+    rows: Option<u32>,
+}
+
+impl Decode {
+    /// Tensor-parallel width, chips; 1 if left out.
+    pub fn tp(self, chips: u32) -> Self {
+        Decode { tp: Some(chips), ..self }
+    }
+
+    /// Context, positions.
+    pub fn ctx(self, positions: u32) -> Self {
+        Decode { ctx: Some(positions), ..self }
+    }
+
+    /// Sequences of a step; 1 if left out.
+    pub fn batch(self, sequences: u32) -> Self {
+        Decode { batch: Some(sequences), ..self }
+    }
+
+    pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
+        let ctx = required(self.ctx, name, "decode", "ctx", "the positions its carried state holds")?;
+        let form = Form::Decode { ctx, batch: self.batch.unwrap_or(1) };
+        Ok(DeploymentRequest { name: name.to_owned(), form, tp: self.tp.unwrap_or(1) })
+    }
+}
+
+impl Prefill {
+    /// Tensor-parallel width, chips; 1 if left out.
+    pub fn tp(self, chips: u32) -> Self {
+        Prefill { tp: Some(chips), ..self }
+    }
+
+    /// Context, positions.
+    pub fn ctx(self, positions: u32) -> Self {
+        Prefill { ctx: Some(positions), ..self }
+    }
+
+    /// Tokens of a step.
+    pub fn chunk(self, tokens: u32) -> Self {
+        Prefill { chunk: Some(tokens), ..self }
+    }
+
+    pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
+        let ctx = required(self.ctx, name, "prefill", "ctx", "the positions its carried state holds")?;
+        let chunk = required(self.chunk, name, "prefill", "chunk", "the tokens of a step")?;
+        Ok(DeploymentRequest { name: name.to_owned(), form: Form::Prefill { ctx, chunk }, tp: self.tp.unwrap_or(1) })
+    }
+}
+
+impl Forward {
+    /// Tensor-parallel width, chips; 1 if left out.
+    pub fn tp(self, chips: u32) -> Self {
+        Forward { tp: Some(chips), ..self }
+    }
+
+    /// Tokens of the step.
+    pub fn rows(self, tokens: u32) -> Self {
+        Forward { rows: Some(tokens), ..self }
+    }
+
+    pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
+        let rows = required(self.rows, name, "forward", "rows", "the tokens of the step")?;
+        Ok(DeploymentRequest { name: name.to_owned(), form: Form::Forward { rows }, tp: self.tp.unwrap_or(1) })
+    }
+}
+
+fn required(value: Option<u32>, name: &str, form: &str, key: &str, meaning: &str) -> Result<u32, Refusal> {
+    value.ok_or_else(|| {
+        Refusal::new(Code::RequestForm, At::Deployment(name.to_owned()), format!("{form} needs `{key}`, {meaning}"))
+    })
+}

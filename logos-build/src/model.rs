@@ -1,0 +1,112 @@
+//! The builder: a request as a build script writes it.
+
+use std::path::Path;
+
+use logos_core::{At, Code, Compiled, DeploymentRequest, Refusal, Request, Weights};
+
+use crate::form::{Decode, Forward, Prefill};
+use crate::{name, source};
+
+/// A model's config with a chip and named deployments, as [`model`](crate::model) begins it.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is compiled before `emit`"]
+pub struct Model {
+    pub(crate) config: String,
+    chip: Option<String>,
+    weights: Weights,
+    deployments: Vec<Result<DeploymentRequest, Refusal>>,
+}
+
+impl Model {
+    pub(crate) fn new(config: String) -> Self {
+        Model { config, chip: None, weights: Weights::Config, deployments: Vec::new() }
+    }
+
+    /// The chip, by its vendor's name: `SN50`.
+    pub fn chip(self, name: impl Into<String>) -> Self {
+        Model { chip: Some(name.into()), ..self }
+    }
+
+    /// How weights are stored; in the config's own dtype if left out.
+    pub fn weights(self, weights: Weights) -> Self {
+        Model { weights, ..self }
+    }
+
+    /// Adds a decode deployment, the constant `name`: one token of each sequence a step.
+    pub fn decode(self, name: &str, sizes: impl FnOnce(Decode) -> Decode) -> Self {
+        self.with(sizes(Decode::default()).request(name))
+    }
+
+    /// Adds a prefill deployment, the constant `name`: a chunk of tokens of one sequence a step.
+    pub fn prefill(self, name: &str, sizes: impl FnOnce(Prefill) -> Prefill) -> Self {
+        self.with(sizes(Prefill::default()).request(name))
+    }
+
+    /// Adds a forward deployment, the constant `name`: one stateless pass.
+    pub fn forward(self, name: &str, sizes: impl FnOnce(Forward) -> Forward) -> Self {
+        self.with(sizes(Forward::default()).request(name))
+    }
+
+    fn with(mut self, deployment: Result<DeploymentRequest, Refusal>) -> Self {
+        self.deployments.push(deployment);
+        self
+    }
+
+    /// Compiles the request as the model `name`, the config's path relative to `root`. The bundles are those that
+    /// `logos_model!` makes of the same request in a module `name`, byte for byte.
+    ///
+    /// # Errors
+    /// Every refusal that can be known.
+    pub fn compile(&self, root: &Path, name: &str) -> Result<Vec<Compiled>, Vec<Refusal>> {
+        let mut refusals = Vec::new();
+        refusals.extend(name::check("name", name).err());
+        let config = source::read_config(root, &self.config).map_err(|refusal| refusals.push(refusal)).ok();
+        if self.chip.is_none() {
+            refusals.push(
+                Refusal::new(Code::RequestForm, At::Chip, "the request names no chip").help("add `.chip(\"SN50\")`"),
+            );
+        }
+        if self.deployments.is_empty() {
+            refusals.push(
+                Refusal::new(Code::RequestForm, At::Request, "the request has no deployment")
+                    .help("add `.decode(\"DECODE\", |d| d.tp(8).ctx(8_192))`"),
+            );
+        }
+        let mut deployments: Vec<DeploymentRequest> = Vec::new();
+        for deployment in &self.deployments {
+            match deployment {
+                Ok(deployment) => match self.check_name(deployment, &deployments) {
+                    Ok(()) => deployments.push(deployment.clone()),
+                    Err(refusal) => refusals.push(refusal),
+                },
+                Err(refusal) => refusals.push(refusal.clone()),
+            }
+        }
+        let (Some(config), Some(chip), false) = (config, &self.chip, deployments.is_empty()) else {
+            return Err(refusals);
+        };
+        // The well-formed deployments are compiled even when another is not: their faults are wanted too.
+        let request = Request { model: name, config: &config, chip, weights: self.weights, deployments: &deployments };
+        match logos_core::compile(&request) {
+            Ok(compiled) if refusals.is_empty() => Ok(compiled),
+            Ok(_) => Err(refusals),
+            Err(more) => {
+                refusals.extend(more);
+                Err(refusals)
+            }
+        }
+    }
+
+    fn check_name(&self, deployment: &DeploymentRequest, earlier: &[DeploymentRequest]) -> Result<(), Refusal> {
+        name::check("deployment name", &deployment.name)?;
+        // Bundles lie in files named after their deployments, and some file systems fold case.
+        match earlier.iter().find(|other| other.name.eq_ignore_ascii_case(&deployment.name)) {
+            None => Ok(()),
+            Some(other) => Err(Refusal::new(
+                Code::RequestForm,
+                At::Deployment(deployment.name.clone()),
+                format!("the name {} is taken by an earlier deployment", other.name),
+            )),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! From what was written to the module of constants, or to the same module with the refusals as its constants' initialiser.
+
+use std::path::Path;
+
+use logos_build::{describe_deployment, describe_module, read_config};
+use logos_core::{Code, Compiled, DeploymentRequest, Request};
+use proc_macro2::{Literal, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+use crate::fault::{self, Fault};
+use crate::model::{Deployment, Model};
+
+/// Rules of the certificate: a `const _` each, so that one compile shows every rule that fails.
+const RULES: usize = logos_bundle::check::RULES.len();
+
+/// The module of a model.
+pub(crate) fn model(krate: &TokenStream, model: &Model, root: &Path) -> TokenStream {
+    let mut faults: Vec<Fault> = model.faults.clone();
+    let mut tracked = TokenStream::new();
+    let compiled = compile(model, root, &mut tracked, &mut faults);
+    let (docs, constants) = match compiled {
+        Some(compiled) if faults.is_empty() => {
+            let path = model.config.as_ref().map_or("", |config| config.value.as_str());
+            (docs(&describe_module(path, &compiled)), constants(krate, model, &compiled))
+        }
+        Some(_) | None => {
+            (docs(&["A model that is refused: see the errors.".to_owned()]), refused(krate, model, &faults))
+        }
+    };
+    let (attributes, visibility, name) = (&model.attributes, &model.visibility, &model.name);
+    quote! {
+        #attributes
+        #docs
+        #visibility mod #name {
+            #tracked
+            #constants
+        }
+    }
+}
+
+/// Reads the config and compiles every deployment that is well formed, others' faults notwithstanding: all faults are wanted.
+fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut Vec<Fault>) -> Option<Vec<Compiled>> {
+    let path = model.config.as_ref()?;
+    let config = match read_config(root, &path.value) {
+        Ok(config) => config,
+        Err(refusal) => {
+            faults.push(Fault::new(refusal, path.span));
+            return None;
+        }
+    };
+    // Read again by rustc, a change of the file rebuilds the crate. A file that cannot be read is not named
+    // here, or rustc would add an error of its own to ours.
+    let literal = Literal::string(&path.value);
+    *tracked = quote! {
+        const _: &[u8] = ::core::include_bytes!(
+            ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #literal)
+        );
+    };
+    let deployments: Vec<DeploymentRequest> = model.deployments.iter().filter_map(|d| d.request.clone()).collect();
+    let chip = model.chip.as_ref()?;
+    if deployments.is_empty() {
+        return None;
+    }
+    let name = model.name.to_string();
+    let request = Request {
+        model: name.strip_prefix("r#").unwrap_or(&name),
+        config: &config,
+        chip: &chip.value,
+        weights: model.weights,
+        deployments: &deployments,
+    };
+    match logos_core::compile(&request) {
+        Ok(compiled) => Some(compiled),
+        Err(refusals) => {
+            faults.extend(refusals.into_iter().map(|refusal| {
+                let span = model.span_of(&refusal.at);
+                Fault::new(refusal, span)
+            }));
+            None
+        }
+    }
+}
+
+/// Documented constants, and what rustc checks again of each.
+fn constants(krate: &TokenStream, model: &Model, compiled: &[Compiled]) -> TokenStream {
+    let mut output = TokenStream::new();
+    for (deployment, bundle) in model.deployments.iter().zip(compiled) {
+        let Deployment { attributes, conditions, name, .. } = deployment;
+        let docs = docs(&describe_deployment(&bundle.words));
+        let bytes: Vec<u8> = bundle.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let (words, bytes) = (Literal::usize_unsuffixed(bundle.words.len()), Literal::byte_string(&bytes));
+        let checks = checks(krate, name.span(), name);
+        output.extend(quote! {
+            #attributes
+            #docs
+            pub const #name: #krate::Deployment = #krate::__deployment!(#words, #bytes);
+            #conditions
+            #checks
+        });
+    }
+    output
+}
+
+/// One evaluation of the checker, then a `const _` a rule, all at the deployment's name: there a failure is shown.
+fn checks(krate: &TokenStream, span: Span, name: &proc_macro2::Ident) -> TokenStream {
+    let krate = respanned(krate.clone(), span);
+    let rules = (0..RULES).map(|rule| {
+        let rule = Literal::usize_unsuffixed(rule);
+        quote_spanned! { span => const _: () = #krate::check::confirm(&VERDICTS, #rule); }
+    });
+    quote_spanned! { span =>
+        const _: () = {
+            const VERDICTS: #krate::check::Verdicts = #krate::check::all(#name.words());
+            #(#rules)*
+            const _: () = #krate::__private::confirm_fit(&#name);
+        };
+    }
+}
+
+/// The tokens with their place moved; how `$crate` resolves stays.
+fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            token.set_span(token.span().located_at(span));
+            token
+        })
+        .collect()
+}
+
+/// The constants of a model that is refused. The errors are the initialiser that all share: a constant's type is known and its
+/// value is not, so that rustc stays silent about whatever reads it, the user's own assertions included.
+fn refused(krate: &TokenStream, model: &Model, faults: &[Fault]) -> TokenStream {
+    let errors = if faults.is_empty() {
+        // Only a fault of ours leads here; it must not pass for success.
+        fault::errors(&[Fault::new(
+            logos_core::Refusal::new(
+                Code::RequestForm,
+                logos_core::At::Request,
+                "nothing was compiled, and no reason given",
+            ),
+            model.name.span(),
+        )])
+    } else {
+        fault::errors(faults)
+    };
+    let constants = model.deployments.iter().map(|deployment| {
+        let Deployment { attributes, name, .. } = deployment;
+        quote! {
+            #attributes
+            /// A deployment that is refused: see the errors.
+            pub const #name: #krate::Deployment = __REFUSED;
+        }
+    });
+    quote! {
+        #(#constants)*
+        const __REFUSED: #krate::Deployment = { #errors };
+    }
+}
+
+fn docs(lines: &[String]) -> TokenStream {
+    lines
+        .iter()
+        .map(|line| {
+            let line = Literal::string(&format!(" {line}"));
+            quote! { #[doc = #line] }
+        })
+        .collect()
+}

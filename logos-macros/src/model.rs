@@ -1,0 +1,63 @@
+//! What was written: the models of one macro call, with the place of everything a refusal may point at.
+
+use logos_core::{At, DeploymentRequest, Key, Weights};
+use proc_macro2::{Ident, Span, TokenStream};
+
+use crate::fault::Fault;
+
+/// A word or a string with its place.
+pub(crate) struct Spanned<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
+/// One `pub mod name { … }`.
+pub(crate) struct Model {
+    pub(crate) attributes: TokenStream,
+    pub(crate) visibility: TokenStream,
+    pub(crate) name: Ident,
+    /// Path of the config file, as written.
+    pub(crate) config: Option<Spanned<String>>,
+    pub(crate) chip: Option<Spanned<String>>,
+    pub(crate) weights: Weights,
+    pub(crate) deployments: Vec<Deployment>,
+    /// What is wrong with its form.
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// One `NAME: form { … }`.
+pub(crate) struct Deployment {
+    pub(crate) attributes: TokenStream,
+    /// Of the attributes, the `cfg`s: the checks have them too.
+    pub(crate) conditions: TokenStream,
+    pub(crate) name: Ident,
+    /// [`None`] where its form is at fault.
+    pub(crate) request: Option<DeploymentRequest>,
+    /// Places of the values, by key.
+    pub(crate) keys: Vec<(Key, Span)>,
+}
+
+impl Model {
+    /// The place in the source of what a refusal of the compiler points at.
+    pub(crate) fn span_of(&self, at: &At) -> Span {
+        let model = || self.config.as_ref().map_or(self.name.span(), |config| config.span);
+        match at {
+            At::Request => self.name.span(),
+            At::Model | At::ConfigKey(_) | At::Text { .. } => model(),
+            At::Chip => self.chip.as_ref().map_or(self.name.span(), |chip| chip.span),
+            At::Deployment(name) | At::Program(name, _) => self.deployment(name).map_or_else(model, |d| d.name.span()),
+            At::Key(name, key) => self.deployment(name).map_or_else(model, |d| d.span_of(*key)),
+        }
+    }
+
+    fn deployment(&self, name: &str) -> Option<&Deployment> {
+        self.deployments.iter().find(|deployment| deployment.name == name)
+    }
+}
+
+impl Deployment {
+    /// The value's place; the name's where the value was left out.
+    fn span_of(&self, key: Key) -> Span {
+        self.keys.iter().find(|(known, _)| *known == key).map_or(self.name.span(), |(_, span)| *span)
+    }
+}

@@ -1,0 +1,157 @@
+//! The inside of a model's module.
+
+use logos_core::Weights;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use syn::Lit;
+
+use super::{deployment, entries};
+use crate::cursor::Cursor;
+use crate::fault::Fault;
+use crate::model::{Model, Spanned};
+
+const KEYS: [&str; 4] = ["model", "chip", "weights", "deployments"];
+
+/// Reads a module's braces. A model always results, its faults beside it.
+pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Ident, group: &Group) -> Model {
+    let mut model = Model {
+        attributes,
+        visibility,
+        name,
+        config: None,
+        chip: None,
+        weights: Weights::Config,
+        deployments: Vec::new(),
+        faults: Vec::new(),
+    };
+    let mut cursor = Cursor::of(group);
+    // `//!` at the top of the braces documents the module, as in any module.
+    match entries::attributes(&mut cursor) {
+        Ok(inner) => model.attributes.extend(inner),
+        Err(fault) => model.faults.push(fault),
+    }
+    let mut faults = std::mem::take(&mut model.faults);
+    let mut seen: Vec<&str> = Vec::new();
+    // A key that was misspelt is not reported as missing as well.
+    let mut offered: Vec<&str> = Vec::new();
+    entries::read(cursor, "a key", &mut faults, |attributes, key, cursor, faults| {
+        entries::no_attributes(attributes, &key)?;
+        let Some(known) = KEYS.into_iter().find(|known| key == *known) else {
+            offered.extend(entries::near(&key, &KEYS));
+            return Err(entries::unknown("key", &key, &KEYS));
+        };
+        if seen.contains(&known) {
+            return Err(entries::twice(known, key.span()));
+        }
+        seen.push(known);
+        match known {
+            "model" => config(&mut model, cursor),
+            "chip" => chip(&mut model, cursor),
+            "weights" => weights(&mut model, cursor),
+            _ => deployments(&mut model, cursor, faults),
+        }
+    });
+    for key in ["model", "chip", "deployments"] {
+        if !seen.contains(&key) && !offered.contains(&key) {
+            faults.push(Fault::form(format!("`{key}` is missing"), model.name.span()).help(match key {
+                "model" => "write `model: config \"models/NAME/config.json\"`",
+                "chip" => "write `chip: SN50`",
+                _ => "write `deployments: { DECODE: decode { tp: 8, ctx: 8_192 } }`",
+            }));
+        }
+    }
+    model.faults = faults;
+    model
+}
+
+/// `config "path"`.
+fn config(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
+    let help = "write `config \"models/NAME/config.json\"`";
+    let mut fault = None;
+    match cursor.peek() {
+        Some(TokenTree::Ident(word)) if word == "config" => {
+            cursor.next();
+        }
+        Some(TokenTree::Ident(word)) => {
+            let unknown = entries::unknown("source of a model", word, &["config"]).help(help);
+            cursor.next();
+            fault = Some(unknown);
+        }
+        // The path alone: what was meant is plain, so the file is read as well.
+        token => {
+            fault = Some(
+                Fault::form(format!("expected `config`, found {}", entries::found(token)), cursor.span()).help(help),
+            );
+        }
+    }
+    match string(cursor) {
+        Some(path) => model.config = Some(path),
+        None if fault.is_none() => {
+            let found = entries::found(cursor.peek());
+            fault =
+                Some(Fault::form(format!("the config's path is a string, found {found}"), cursor.span()).help(help));
+        }
+        None => {}
+    }
+    fault.map_or(Ok(()), Err)
+}
+
+fn string(cursor: &mut Cursor) -> Option<Spanned<String>> {
+    let Some(TokenTree::Literal(literal)) = cursor.peek() else { return None };
+    let Lit::Str(path) = Lit::new(literal.clone()) else { return None };
+    cursor.next();
+    Some(Spanned { value: path.value(), span: path.span() })
+}
+
+/// A chip's name, as a word.
+fn chip(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
+    let span = cursor.span();
+    if let Some(word) = cursor.take_ident() {
+        model.chip = Some(Spanned { value: word.to_string(), span });
+        return Ok(());
+    }
+    let fault = Fault::form(format!("the chip is a name, found {}", entries::found(cursor.peek())), span);
+    match string(cursor) {
+        Some(name) => {
+            let help = format!("write `chip: {}`", name.value);
+            model.chip = Some(name);
+            Err(fault.help(help))
+        }
+        None => Err(fault.help("write `chip: SN50`")),
+    }
+}
+
+fn weights(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
+    let span = cursor.span();
+    let Some(word) = cursor.take_ident() else {
+        return Err(Fault::form(
+            format!("the weights' storage is a name, found {}", entries::found(cursor.peek())),
+            span,
+        )
+        .help("write `weights: q8_0`, or leave it out for the config's own dtype"));
+    };
+    match Weights::from_name(&word.to_string()) {
+        Some(weights) => {
+            model.weights = weights;
+            Ok(())
+        }
+        None => Err(entries::unknown("storage of weights", &word, &Weights::NAMES)),
+    }
+}
+
+fn deployments(model: &mut Model, cursor: &mut Cursor, faults: &mut Vec<Fault>) -> Result<(), Fault> {
+    let Some(group) = cursor.take_group(Delimiter::Brace) else {
+        let found = entries::found(cursor.peek());
+        return Err(Fault::form(format!("expected `{{` after `deployments:`, found {found}"), cursor.span()));
+    };
+    let place: Span = group.span_open();
+    entries::read(Cursor::of(&group), "a deployment's name", faults, |attributes, name, cursor, faults| {
+        deployment::parse(model, attributes, name, cursor, faults)
+    });
+    if model.deployments.is_empty() && Cursor::of(&group).is_empty() {
+        faults.push(
+            Fault::form("there is no deployment", place)
+                .help("write `DECODE: decode { tp: 8, ctx: 8_192 }` between the braces"),
+        );
+    }
+    Ok(())
+}

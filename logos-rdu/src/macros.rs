@@ -1,0 +1,127 @@
+//! The two ways in, and what their expansions share.
+
+/// Compiles models while the crate compiles: each becomes a module with a constant [`Deployment`](crate::Deployment) a deployment.
+///
+/// ```ignore
+/// logos_rdu::logos_model! {
+///     /// Documentation and attributes of the module.
+///     pub mod qwen35 {
+///         model: config "models/qwen3.5-27b/config.json",  // relative to the folder of Cargo.toml
+///         chip: SN50,
+///         weights: q8_0,                                   // optional: `config`, the config's own dtype, if left out
+///         deployments: {
+///             /// Documentation of the constant.
+///             DECODE:  decode  { tp: 8, ctx: 262_144, batch: 8 },
+///             PREFILL: prefill { tp: 8, ctx: 262_144, chunk: 512 },
+///             FORWARD: forward { tp: 1, rows: 128 },
+///         },
+///     }
+/// }
+/// ```
+///
+/// | form | keys | a step is |
+/// |---|---|---|
+/// | `decode` | `tp`, `ctx`, `batch` | one token of each of `batch` sequences, over `ctx` positions of carried state |
+/// | `prefill` | `tp`, `ctx`, `chunk` | `chunk` tokens of one sequence, over the decode step's own carried state |
+/// | `forward` | `tp`, `rows` | `rows` tokens of one sequence, stateless, from a hidden state that is an input |
+///
+/// `tp`, the tensor-parallel width in chips, and `batch` are 1 where left out; every other key is required. Sizes are
+/// whole numbers written out: the macro runs before constants have values.
+///
+/// # Errors
+/// What cannot be had is a compile error at the token that asked for it: all of them, each with a code, the numbers and what to
+/// write instead. `cargo logos explain CODE` tells more. The module and its constants exist all the same, so
+/// that nothing else fails.
+#[macro_export]
+macro_rules! logos_model {
+    ($($model:tt)*) => {
+        $crate::__private::logos_model! { [$crate] $($model)* }
+    };
+}
+
+/// Includes the model that this crate's build script compiled with `logos_build::model(…)….emit("name")`: a public module of that
+/// name with a constant [`Deployment`](crate::Deployment) a deployment.
+///
+/// ```ignore
+/// logos_rdu::include_model!("qwen35");
+/// const _: () = assert!(qwen35::DECODE.fit().fits);
+/// ```
+#[macro_export]
+macro_rules! include_model {
+    ($name:literal) => {
+        $crate::__include_model! { ($) $name }
+    };
+}
+
+/// The included file is user code to rustc, and does not know what this crate is called: it calls a macro that is defined
+/// here, just before it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __include_model {
+    (($d:tt) $name:literal) => {
+        macro_rules! __logos_embed {
+            ($d($d model:tt)*) => {
+                $crate::__embed! { $d($d model)* }
+            };
+        }
+        ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".rs"));
+    };
+}
+
+/// The module of constants of a build script's output.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __embed {
+    (
+        $(#[$about:meta])*
+        $model:ident {
+            $($(#[$doc:meta])* $name:ident: $words:literal words of $file:literal,)*
+        }
+    ) => {
+        $(#[$about])*
+        pub mod $model {
+            $(
+                $(#[$doc])*
+                pub const $name: $crate::Deployment = $crate::__deployment!(
+                    $words,
+                    ::core::include_bytes!(::core::concat!(::core::env!("OUT_DIR"), "/", $file))
+                );
+                const _: () = {
+                    const VERDICTS: $crate::check::Verdicts = $crate::check::all($name.words());
+                    $crate::__confirm! { VERDICTS 0 1 2 3 4 5 6 7 8 9 10 11 12 }
+                    const _: () = $crate::__private::confirm_fit(&$name);
+                };
+            )*
+        }
+    };
+}
+
+/// A `const _` a rule, so that one compile shows every rule that fails.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __confirm {
+    ($verdicts:ident $($rule:literal)*) => {
+        $(const _: () = $crate::check::confirm(&$verdicts, $rule);)*
+    };
+}
+
+const _: () = assert!(logos_bundle::check::RULES.len() == 13, "__embed! lists the rules by number");
+
+/// A deployment over a static of its own, from the little-endian bytes of its table. The static lies in the link
+/// section `.logos` where the target's object format has such sections and code can read them: `cargo logos inspect`
+/// finds it there. Not on WebAssembly, where a section of its own is out of the code's reach, nor on bare metal, where
+/// an unknown section may upset the linker script.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __deployment {
+    ($words:literal, $bytes:expr) => {{
+        #[used]
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__logos"))]
+        #[cfg_attr(
+            not(any(target_vendor = "apple", target_family = "wasm", target_os = "none")),
+            unsafe(link_section = ".logos")
+        )]
+        static WORDS: [u32; $words] = $crate::__private::from_le($bytes);
+        $crate::Deployment::new(&WORDS)
+    }};
+}
