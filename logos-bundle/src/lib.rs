@@ -7,6 +7,8 @@ pub mod check;
 mod deployment;
 mod sha256;
 pub mod table;
+#[cfg(test)]
+mod testing;
 pub mod view;
 
 pub use deployment::{Deployment, FitFacts, Form};

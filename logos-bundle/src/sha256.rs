@@ -131,7 +131,7 @@ mod tests {
     fn padding_corners() {
         for (length, expected) in [
             (55, "02779466cdec163811d078815c633f21901413081449002f24aa3e80f0b88ef7"),
-            (56, "d4817aa5497628e7c77e6b606107042bbba3130888c5f47a375e6179be789fbf"),
+            (56, "d4817aa5497628e7c77e6b606107042bbba3130888c5f47a375e6179be789fbb"),
             (63, "c7723fa1e0127975e49e62e753db53924c1bd84b8ac1ac08df78d09270f3d971"),
             (64, "f5a5fd42d16a20302798ef6ed309979b43003d2320d9f0e8ea9831a92759fb4b"),
         ] {

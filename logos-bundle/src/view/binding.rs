@@ -65,7 +65,8 @@ impl<'a> Binding<'a> {
         [self.row.get(field::STORED), self.row.get(field::STORED + 1)]
     }
 
-    /// Indices of stored axis 0 that a chip loads, as runs in ascending order; runs that touch are one.
+    /// Indices of stored axis 0 that a chip loads, as runs in ascending order; runs that touch are one. None for a chip that
+    /// the deployment does not have.
     #[must_use]
     pub fn axis0(&self, chip: u32) -> Runs {
         let take = Take {
@@ -80,7 +81,7 @@ impl<'a> Binding<'a> {
         Runs { take, next: first, end, stored: u64::from(self.row.get(field::STORED)) }
     }
 
-    /// Indices of stored axis 1 that a chip loads.
+    /// Indices of stored axis 1 that a chip loads. None for a chip that the deployment does not have.
     #[must_use]
     pub fn axis1(&self, chip: u32) -> Run {
         let (first, end) = self.share_of(u64::from(self.row.get(field::STORED + 1)), chip, 1);
@@ -104,6 +105,9 @@ impl<'a> Binding<'a> {
     /// split does not run along it.
     fn share_of(&self, length: u64, chip: u32, axis: u32) -> (u64, u64) {
         let Some(value) = self.value() else { return (0, 0) };
+        if chip >= self.program.bundle.chips() {
+            return (0, 0);
+        }
         let rows_axis = u32::from(self.transposed());
         let (parts, along) = match value.sharding() {
             Sharding::Whole | Sharding::Partial | Sharding::Unknown(_) => return (0, length),

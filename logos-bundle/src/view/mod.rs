@@ -17,6 +17,8 @@ mod operation;
 mod program;
 mod scan;
 mod source;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use binding::{Binding, Name, Rope, Run, Runs};
