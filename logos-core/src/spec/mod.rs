@@ -2,18 +2,23 @@
 //! reads. Sizes are whole-model sizes; nothing here knows of chips, widths or deployments.
 
 mod attention;
+mod digest;
 mod feed_forward;
 mod gated_delta;
+mod inventory;
 mod norm;
 mod rope;
 mod tensor;
+mod weights;
 
 pub use attention::{Attention, AttentionSpan, LatentAttention, QkNorm, Temperature};
 pub use feed_forward::{Activation, Experts, FeedForward, Mlp, Router, RouterScore};
 pub use gated_delta::GatedDelta;
+pub use inventory::{Inventory, Stored, inventory};
 pub use norm::{Norm, NormKind};
 pub use rope::{Pairing, Rope, Scaling};
 pub use tensor::{Dtype, Linear, Take, Tensor, Weight};
+pub use weights::WeightUse;
 
 /// A decoder-only language model.
 #[derive(Clone, Debug, PartialEq)]

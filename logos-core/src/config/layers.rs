@@ -1,0 +1,99 @@
+//! Which layer is of which sort: `layer_types`, windows, and the distinct layers they make.
+
+use crate::Code;
+use crate::spec::{AttentionSpan, LayerSpec};
+
+use super::keys::{Absent, Keys};
+
+/// The entries of `layer_types`, one a layer, by the family's words; nothing where the key is absent or null. `None` after
+/// a refusal.
+pub(super) fn types<T: Copy>(keys: &Keys<'_>, depth: Option<u32>, known: &[(&str, T)]) -> Option<Option<Vec<T>>> {
+    const KEY: &str = "layer_types";
+    let Some(words) = keys.texts(KEY)? else { return Some(None) };
+    let depth = depth?;
+    if words.len() != depth as usize {
+        keys.refuse_key(
+            Code::ConfigConflict,
+            KEY,
+            format_args!("has {} entries, expected one for each of `num_hidden_layers`, {depth}", words.len()),
+        );
+        return None;
+    }
+    let mut types = Vec::with_capacity(words.len());
+    for (layer, word) in words.iter().enumerate() {
+        let Some(&(_, meaning)) = known.iter().find(|(name, _)| name == word) else {
+            let expected = super::keys::listed(known.iter().map(|&(name, _)| name));
+            keys.refuse_key(
+                Code::ConfigValue,
+                KEY,
+                format_args!("has {word:?} at layer {layer}, expected one of {expected}"),
+            );
+            return None;
+        };
+        types.push(meaning);
+    }
+    Some(Some(types))
+}
+
+/// Whether a layer of a Qwen2 or Qwen3 attends within the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    Full,
+    Sliding,
+}
+
+/// Spans of attention by Qwen2's rule: `sliding_window` counts only if `use_sliding_window`; then it is for the layers that
+/// `layer_types` names or else for those from `max_window_layers` on. `None` after a refusal.
+pub(super) fn qwen_spans(keys: &Keys<'_>, depth: Option<u32>) -> Option<Vec<AttentionSpan>> {
+    let used = keys.flag("use_sliding_window", Absent::Gives(false));
+    let window = keys.size_or_none("sliding_window", Some(4096));
+    let first = keys.count("max_window_layers", Absent::Gives(28), 0..=u32::MAX);
+    let types = types(keys, depth, &[("full_attention", Reach::Full), ("sliding_attention", Reach::Sliding)]);
+    let (used, window, first, types) = (used?, window?, first?, types?);
+    let depth = depth?;
+    let window = window.filter(|_| used);
+    let sliding = |layer: u32| match &types {
+        Some(types) => types.get(layer as usize) == Some(&Reach::Sliding),
+        None => window.is_some() && layer >= first,
+    };
+    let mut spans = Vec::with_capacity(depth as usize);
+    for layer in 0..depth {
+        spans.push(match (sliding(layer), window) {
+            (false, _) => AttentionSpan::Full,
+            (true, Some(width)) => AttentionSpan::Window(width),
+            (true, None) => {
+                keys.refuse_key(
+                    Code::ConfigConflict,
+                    "layer_types",
+                    format_args!(
+                        "has \"sliding_attention\" at layer {layer}, but there is no window: expected `use_sliding_window` true \
+                         and a `sliding_window`"
+                    ),
+                );
+                return None;
+            }
+        });
+    }
+    Some(spans)
+}
+
+/// The distinct layers in order of first use, and each layer's row among them: a layer is built once a sort.
+pub(super) fn distinct<S: PartialEq>(
+    sorts: impl IntoIterator<Item = S>,
+    build: impl Fn(&S) -> LayerSpec,
+) -> (Vec<LayerSpec>, Vec<u32>) {
+    let mut seen: Vec<S> = Vec::new();
+    let mut layers = Vec::new();
+    let layer_of = sorts
+        .into_iter()
+        .map(|sort| {
+            let row = seen.iter().position(|known| *known == sort).unwrap_or_else(|| {
+                layers.push(build(&sort));
+                seen.push(sort);
+                seen.len() - 1
+            });
+            row as u32
+        })
+        .collect();
+    (layers, layer_of)
+}

@@ -1,0 +1,281 @@
+//! Rotary embeddings: `rope_theta` with `rope_scaling` (old configs), or `rope_parameters` (transformers 5), as
+//! `modeling_rope_utils.py` of transformers 5.24 reads them.
+
+use crate::Code;
+use crate::spec::{Pairing, Rope, Scaling};
+
+use super::inert::Verdict;
+use super::keys::{Absent, Keys};
+
+/// Base where no key gives one, of every family here.
+const DEFAULT_THETA: f64 = 10_000.0;
+
+/// What of the model the embedding depends on.
+struct Head {
+    dim: u32,
+    positions: u32,
+    partial: Option<f64>,
+}
+
+/// A rotary embedding and how far it carries.
+pub(super) struct Read {
+    pub(super) rope: Rope,
+    /// Most positions, where the scaling names more than `max_position_embeddings` (YaRN: `factor` times `original`).
+    pub(super) reach: u32,
+}
+
+/// The forms of scaling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    Default,
+    Linear,
+    Dynamic,
+    Llama3,
+    Yarn,
+    LongRope,
+}
+
+const TYPES: &[(&str, Type)] = &[
+    ("default", Type::Default),
+    ("linear", Type::Linear),
+    ("dynamic", Type::Dynamic),
+    ("llama3", Type::Llama3),
+    ("yarn", Type::Yarn),
+    ("longrope", Type::LongRope),
+];
+
+/// Reads the rotary embedding of a model with heads like `head`, columns and `max_position_embeddings`; without them the
+/// keys only count as read. `partial` is the family's `partial_rotary_factor` where no key gives one, `None` where the family
+/// rotates whole heads only. `None` after a refusal.
+pub(super) fn read(keys: &Keys<'_>, head: Option<(u32, u32)>, partial: Option<f64>) -> Option<Read> {
+    let Some((dim, positions)) = head else {
+        for key in ["rope_scaling", "rope_parameters", "rope_theta", "original_max_position_embeddings"] {
+            keys.raw(key);
+        }
+        if partial.is_some() {
+            keys.raw("partial_rotary_factor");
+        }
+        return None;
+    };
+    let head = &Head { dim, positions, partial };
+    let scaling = keys.has("rope_scaling").then(|| keys.object("rope_scaling"));
+    let parameters = keys.has("rope_parameters").then(|| keys.object("rope_parameters"));
+    if scaling.is_some() && parameters.is_some() {
+        // The reference takes the first and drops the second, theta included: that is never what the author meant.
+        keys.refuse_key(Code::ConfigConflict, "rope_scaling", "and `rope_parameters` are both given, expected one");
+        return None;
+    }
+    let inner = match scaling.or(parameters) {
+        Some(None) => return None,
+        Some(Some(inner)) => Some(inner),
+        None => None,
+    };
+    let theta = theta(keys, inner.as_ref());
+    let rotary = rotary(keys, inner.as_ref(), head);
+    let Some(inner) = inner else {
+        let (theta, rotary) = (theta?, rotary?);
+        let rope = Rope { theta, rotary, pairing: Pairing::Halves, scaling: Scaling::None };
+        return Some(Read { rope, reach: head.positions });
+    };
+    let scaling = scaling_of(keys, &inner, head, theta, rotary);
+    // Sections of positions in three dimensions, which are one and the same for text.
+    inner.finish(|key, _| match key {
+        "mrope_section" | "mrope_interleaved" if head.partial.is_some() => Verdict::Inert,
+        _ => Verdict::Unknown,
+    });
+    let (scaling, reach) = scaling?;
+    Some(Read { rope: Rope { theta: theta?, rotary: rotary?, pairing: Pairing::Halves, scaling }, reach })
+}
+
+/// The base: the inner object's, else the outer one's.
+fn theta(keys: &Keys<'_>, inner: Option<&Keys<'_>>) -> Option<f64> {
+    let read = |from: &Keys<'_>, absent| from.real("rope_theta", absent, "a number above 1", |x| x > 1.0);
+    let outer = read(keys, Absent::Gives(DEFAULT_THETA))?;
+    match inner {
+        Some(inner) => {
+            let theta = read(inner, Absent::Gives(outer))?;
+            if keys.has("rope_theta") && theta != outer {
+                disagree(keys, inner, "rope_theta", outer, theta);
+                return None;
+            }
+            Some(theta)
+        }
+        None => Some(outer),
+    }
+}
+
+fn disagree(
+    keys: &Keys<'_>,
+    inner: &Keys<'_>,
+    key: &str,
+    outer: impl std::fmt::Display,
+    found: impl std::fmt::Display,
+) {
+    let path = inner.path(key);
+    keys.refuse_key(Code::ConfigConflict, key, format_args!("is {outer} but `{path}` is {found}, expected one value"));
+}
+
+/// Entries of a head that rotate: `int(dim * partial_rotary_factor)`.
+fn rotary(keys: &Keys<'_>, inner: Option<&Keys<'_>>, head: &Head) -> Option<u32> {
+    let Some(default) = head.partial else {
+        let factor = match inner {
+            Some(inner) => {
+                inner.real("partial_rotary_factor", Absent::Gives(1.0), "1: whole heads rotate", |x| x == 1.0)
+            }
+            None => Some(1.0),
+        };
+        factor?;
+        return even(keys, "head_dim", head.dim);
+    };
+    let expected = "a number above 0, at most 1";
+    let read = |from: &Keys<'_>, absent| from.real("partial_rotary_factor", absent, expected, |x| x > 0.0 && x <= 1.0);
+    let outer = read(keys, Absent::Gives(default))?;
+    let mut factor = outer;
+    if let Some(inner) = inner {
+        factor = read(inner, Absent::Gives(outer))?;
+        if keys.has("partial_rotary_factor") && factor != outer {
+            disagree(keys, inner, "partial_rotary_factor", outer, factor);
+            return None;
+        }
+    }
+    // At most `dim`, and truncation is the reference's own.
+    even(keys, "head_dim", (f64::from(head.dim) * factor) as u32)
+}
+
+/// Rotating entries come in pairs.
+fn even(keys: &Keys<'_>, key: &str, rotary: u32) -> Option<u32> {
+    if rotary == 0 || !rotary.is_multiple_of(2) {
+        keys.refuse_key(
+            Code::ConfigConflict,
+            key,
+            format_args!("makes {rotary} entries of a head rotate, expected an even number above 0"),
+        );
+        return None;
+    }
+    Some(rotary)
+}
+
+fn scaling_of(
+    keys: &Keys<'_>,
+    inner: &Keys<'_>,
+    head: &Head,
+    theta: Option<f64>,
+    rotary: Option<u32>,
+) -> Option<(Scaling, u32)> {
+    let form = inner.word("rope_type", Absent::Gives(Type::Default), TYPES);
+    // The old name; where both are given they must agree.
+    let old = inner.word("type", Absent::Gives(form.unwrap_or(Type::Default)), TYPES)?;
+    let form = form?;
+    let form = if inner.has("rope_type") { form } else { old };
+    if form != old {
+        inner.refuse_key(
+            Code::ConfigConflict,
+            "type",
+            format_args!("and `{}` differ, expected one", inner.path("rope_type")),
+        );
+        return None;
+    }
+    let as_trained = head.positions;
+    match form {
+        Type::Default => Some((Scaling::None, as_trained)),
+        Type::Linear => Some((Scaling::Linear { factor: factor(inner, Absent::Refused)? }, as_trained)),
+        Type::Dynamic => {
+            // The reference stretches from `max_position_embeddings` on and does not read `original`.
+            let scaling = Scaling::Dynamic { factor: factor(inner, Absent::Refused)?, original: as_trained };
+            Some((scaling, as_trained))
+        }
+        Type::Llama3 => {
+            let (factor, low, high) = (
+                factor(inner, Absent::Refused),
+                inner.positive("low_freq_factor", Absent::Refused),
+                inner.positive("high_freq_factor", Absent::Refused),
+            );
+            let original = original(keys, inner, head);
+            let (factor, low, high, original) = (factor?, low?, high?, original?);
+            if high <= low {
+                inner.refuse_key(
+                    Code::ConfigConflict,
+                    "high_freq_factor",
+                    format_args!("is {high}, expected more than `low_freq_factor`, {low}"),
+                );
+                return None;
+            }
+            Some((Scaling::Llama3 { factor, low, high, original }, as_trained))
+        }
+        Type::Yarn => yarn(keys, inner, head),
+        Type::LongRope => longrope(keys, inner, head, rotary.filter(|_| theta.is_some())?),
+    }
+}
+
+/// `factor`, at least 1.
+fn factor(inner: &Keys<'_>, absent: Absent<f64>) -> Option<f32> {
+    inner
+        .real("factor", absent, "a number of at least 1", |x| (1.0..=f64::from(f32::MAX)).contains(&x))
+        .map(|x| x as f32)
+}
+
+/// The trained context: the outer key, else the inner, else `max_position_embeddings`.
+fn original(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head) -> Option<u32> {
+    const KEY: &str = "original_max_position_embeddings";
+    // Its logarithm is divided by.
+    let read = |from: &Keys<'_>, absent| from.count(KEY, absent, 2..=u32::MAX);
+    let within = read(inner, Absent::Gives(head.positions))?;
+    let outer = read(keys, Absent::OrNullGives(within))?;
+    if inner.has(KEY) && outer != within {
+        disagree(keys, inner, KEY, outer, within);
+        return None;
+    }
+    Some(outer)
+}
+
+fn yarn(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head) -> Option<(Scaling, u32)> {
+    let original = original(keys, inner, head);
+    let ratio = f64::from(head.positions) / f64::from(original.unwrap_or(head.positions).max(1));
+    let factor = factor(inner, Absent::OrNullGives(ratio.max(1.0)));
+    let beta_fast = inner.positive("beta_fast", Absent::OrNullGives(32.0));
+    let beta_slow = inner.positive("beta_slow", Absent::OrNullGives(1.0));
+    let truncate = inner.flag("truncate", Absent::Gives(true));
+    let given = inner.real("attention_factor", Absent::OrNullGives(0.0), "a number above 0", |x| x > 0.0);
+    let not_negative = |x: f64| x >= 0.0;
+    let mscale = inner.real("mscale", Absent::OrNullGives(0.0), "a number of at least 0", not_negative);
+    let all_dim = inner.real("mscale_all_dim", Absent::OrNullGives(0.0), "a number of at least 0", not_negative);
+    let (original, factor, beta_fast, beta_slow) = (original?, factor?, beta_fast?, beta_slow?);
+    let (truncate, given, mscale, all_dim) = (truncate?, given?, mscale?, all_dim?);
+    if beta_fast <= beta_slow {
+        inner.refuse_key(
+            Code::ConfigConflict,
+            "beta_fast",
+            format_args!("is {beta_fast}, expected more than `beta_slow`, {beta_slow}"),
+        );
+        return None;
+    }
+    let log = if factor > 1.0 { 0.1 * f64::from(factor).ln() } else { 0.0 };
+    let attention_factor = if inner.has("attention_factor") {
+        given
+    } else if mscale != 0.0 && all_dim != 0.0 {
+        (log * mscale + 1.0) / (log * all_dim + 1.0)
+    } else {
+        log + 1.0
+    } as f32;
+    // What the scaling was made to reach; some files leave `max_position_embeddings` as it was before.
+    let reach = (f64::from(original) * f64::from(factor)) as u32;
+    let scaling = Scaling::Yarn { factor, beta_fast, beta_slow, original, truncate, attention_factor };
+    Some((scaling, reach.max(head.positions)))
+}
+
+fn longrope(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head, rotary: u32) -> Option<(Scaling, u32)> {
+    let pairs = rotary as usize / 2;
+    let short = inner.positives("short_factor", pairs);
+    let long = inner.positives("long_factor", pairs);
+    let original = original(keys, inner, head);
+    let ratio = f64::from(head.positions) / f64::from(original.unwrap_or(head.positions).max(1));
+    let factor = factor(inner, Absent::OrNullGives(ratio.max(1.0)));
+    let given = inner.positive("attention_factor", Absent::OrNullGives(1.0));
+    let (short, long, original, factor, given) = (short?, long?, original?, factor?, given?);
+    let attention_factor = if inner.has("attention_factor") {
+        given
+    } else {
+        (1.0 + f64::from(factor).ln() / f64::from(original).ln()).sqrt() as f32
+    };
+    Some((Scaling::LongRope { short, long, original, attention_factor }, head.positions))
+}

@@ -1,0 +1,138 @@
+//! What a checkpoint of the model stores: every tensor once, by name, and how many parameters they are.
+
+use std::collections::BTreeMap;
+
+use crate::{At, Code, Refusal};
+
+use super::{ModelSpec, Tensor, Weight};
+
+/// Most parameters of a model: bytes and bits of this many are exact in 64 bits with room for every sum that is made of them.
+const MAX_PARAMETERS: u64 = 1 << 56;
+
+/// A model's stored tensors, counted.
+#[derive(Clone, Debug)]
+pub struct Inventory<'a> {
+    spec: &'a ModelSpec,
+    /// Embedding, final norm, and the head where it is a tensor of its own.
+    whole: Vec<Row<'a>>,
+    /// Of each distinct layer.
+    layers: Vec<Vec<Row<'a>>>,
+    /// Exact number of parameters, a tied head once, buffers that are no parameters left out.
+    pub params: u64,
+    /// Exact number of stored tensors.
+    pub tensors: u64,
+}
+
+/// A tensor of a specification and how many its name stands for.
+#[derive(Clone, Copy, Debug)]
+struct Row<'a> {
+    tensor: &'a Tensor,
+    copies: u32,
+    parameter: bool,
+}
+
+/// A stored tensor with its full name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored<'a> {
+    /// The name, layer and expert filled in.
+    pub name: String,
+    /// Stored shape, outermost first.
+    pub shape: &'a [u32],
+    /// The layer it is of.
+    pub layer: Option<u32>,
+}
+
+/// Takes stock of a model.
+///
+/// # Errors
+/// [`Code::SizeOverflow`] at the model, if it has more than 2^56 parameters.
+pub fn inventory(spec: &ModelSpec) -> Result<Inventory<'_>, Refusal> {
+    let mut whole = vec![Row { tensor: &spec.embedding, copies: 1, parameter: true }];
+    let head = (!spec.head.tied).then_some(&spec.head.linear.weight);
+    let parts: [&Option<Weight>; 3] = [&spec.final_norm.weight, &spec.final_norm.bias, &spec.head.linear.bias];
+    whole.extend(head.into_iter().chain(parts.into_iter().flatten()).map(|weight| Row {
+        tensor: &weight.tensor,
+        copies: 1,
+        parameter: true,
+    }));
+    let layers: Vec<Vec<Row<'_>>> = spec
+        .layers
+        .iter()
+        .map(|layer| {
+            // Parts of a fused tensor follow one another, so looking at the rows so far is cheap.
+            let mut rows: Vec<Row<'_>> = Vec::with_capacity(24);
+            layer.each_weight(&mut |used| {
+                let tensor = &used.weight.tensor;
+                if !rows.iter().rev().any(|row| row.tensor.name == tensor.name) {
+                    rows.push(Row { tensor, copies: used.copies, parameter: used.parameter });
+                }
+            });
+            rows
+        })
+        .collect();
+
+    let mut uses: BTreeMap<u32, u64> = BTreeMap::new();
+    for &row in &spec.layer_of {
+        *uses.entry(row).or_default() += 1;
+    }
+    let mut params: u128 = 0;
+    let mut tensors: u128 = 0;
+    let used = uses.iter().filter_map(|(&row, &times)| layers.get(row as usize).map(|rows| (rows, times)));
+    for (rows, times) in used.chain([(&whole, 1)]) {
+        for row in rows {
+            let copies = u128::from(row.copies) * u128::from(times);
+            tensors = tensors.saturating_add(copies);
+            if row.parameter {
+                params = params.saturating_add(elements(&row.tensor.shape).saturating_mul(copies));
+            }
+        }
+    }
+    match (u64::try_from(params), u64::try_from(tensors)) {
+        (Ok(params), Ok(tensors)) if params <= MAX_PARAMETERS => Ok(Inventory { spec, whole, layers, params, tensors }),
+        _ => Err(Refusal::new(
+            Code::SizeOverflow,
+            At::Model,
+            format!("the model has {params} parameters, expected at most {MAX_PARAMETERS}"),
+        )),
+    }
+}
+
+/// Elements of a shape.
+fn elements(shape: &[u32]) -> u128 {
+    shape.iter().fold(1, |product: u128, &axis| product.saturating_mul(axis.into()))
+}
+
+impl<'a> Inventory<'a> {
+    /// Every stored tensor: the embedding, the final norm and head, then each layer's. Names are made as they are asked for.
+    pub fn iter(&self) -> impl Iterator<Item = Stored<'a>> + '_ {
+        let whole = self.whole.iter().map(|row| Stored {
+            name: row.tensor.name.clone(),
+            shape: &row.tensor.shape,
+            layer: None,
+        });
+        let layers = self.spec.layer_of.iter().zip(0u32..).flat_map(|(&row, layer)| {
+            let rows = self.layers.get(row as usize).map_or(&[][..], Vec::as_slice);
+            rows.iter().flat_map(move |row| {
+                (0..row.copies).map(move |expert| Stored {
+                    name: row.tensor.name_of(layer, expert),
+                    shape: &row.tensor.shape,
+                    layer: Some(layer),
+                })
+            })
+        });
+        whole.chain(layers)
+    }
+}
+
+impl Tensor {
+    /// The name with its layer and expert filled in.
+    pub fn name_of(&self, layer: u32, expert: u32) -> String {
+        let name = self.name.replace("{l}", &layer.to_string());
+        if name.contains("{e}") { name.replace("{e}", &expert.to_string()) } else { name }
+    }
+
+    /// How many elements it has; `None` beyond 64 bits.
+    pub fn elements(&self) -> Option<u64> {
+        u64::try_from(elements(&self.shape)).ok()
+    }
+}
