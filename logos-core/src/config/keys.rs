@@ -165,11 +165,6 @@ impl<'a> Keys<'a> {
         })
     }
 
-    /// A string.
-    pub(super) fn text(&self, key: &'static str) -> Option<&'a str> {
-        self.value(key, Absent::Refused, || "a string".to_owned(), Value::as_str)
-    }
-
     /// A list of strings, or null or nothing.
     pub(super) fn texts(&self, key: &'static str) -> Option<Option<Vec<&'a str>>> {
         let expected = || "a list of strings".to_owned();

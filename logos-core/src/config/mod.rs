@@ -16,6 +16,8 @@ mod qwen3;
 mod qwen3_5;
 mod rope;
 mod sizes;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 
