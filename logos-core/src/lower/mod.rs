@@ -15,7 +15,7 @@ pub use table::{Row, rows_of};
 
 use crate::chip::UnitModel;
 use crate::language::ast::{Axis, Element, Origin, Program, Role, Statement, ValueId};
-use crate::spatial::{Edge, Stage, StageId, Tier};
+use crate::spatial::{Edge, Primitive, Stage, StageId, Tier};
 use logos_bundle::table::layout::part::{RELOAD, SPILL};
 
 /// Why a statement does not lower.
@@ -200,6 +200,10 @@ pub struct Lowered {
     pub stages: Vec<Stage>,
     /// Edges in order.
     pub edges: Vec<Edge>,
+    /// The load of the one input and the store of the one shown value, where there are just these.
+    pub ends: Option<(StageId, StageId)>,
+    /// Load and store of each state that the section both reads and writes.
+    pub states: Vec<(StageId, StageId)>,
 }
 
 /// Which statement rows each section holds: ascending, disjoint, together all but the inputs'.
@@ -303,23 +307,53 @@ pub fn lower(
                 let bound = Bound { result: *result, operands };
                 op.lower(&mut net, &bound).map_err(at(i)).map_err(wrap)?;
                 if crossing[result.0 as usize] {
-                    let store = net.store(SPILL, cx.main, net.tiles(*result) * groups, token_bytes(&net, *result));
+                    let store = net.store(SPILL, *result, cx.main, net.tiles(*result) * groups, token_bytes(&net, *result));
                     net.feed(store, *result, Want::Stream(1)).map_err(at(i)).map_err(wrap)?;
                 }
             }
             Statement::Append { value, state, .. } => {
                 let bytes = storage_bytes(rows * net.tile(*value), cx.program.value(*state).storage);
-                let store = net.store(0, cx.main, net.tiles(*value) * groups, bytes);
+                let store = net.store(0, *state, cx.main, net.tiles(*value) * groups, bytes);
                 net.feed(store, *value, Want::Stream(1)).map_err(at(i)).map_err(wrap)?;
             }
             Statement::Show { value } => {
                 let tier = cx.shown_tier(*value).unwrap_or(cx.hidden);
-                let store = net.store(0, tier, net.tiles(*value) * groups, token_bytes(&net, *value));
+                let store = net.store(0, *value, tier, net.tiles(*value) * groups, token_bytes(&net, *value));
                 net.feed(store, *value, Want::Stream(1)).map_err(at(i)).map_err(wrap)?;
             }
         }
     }
-    Ok(Lowered { rows, groups, stages: net.stages, edges: net.edges })
+    let ends = ends(&net);
+    let states = states(&net);
+    Ok(Lowered { rows, groups, stages: net.stages, edges: net.edges, ends, states })
+}
+
+fn ends(net: &Net<'_>) -> Option<(StageId, StageId)> {
+    let is_input = |stage: &Stage| matches!(net.cx.statements[stage.statement as usize], Row::Input(_));
+    let is_show = |stage: &Stage| match net.cx.statements[stage.statement as usize] {
+        Row::Input(_) => false,
+        Row::Statement(index) => matches!(net.program().statements[index as usize], Statement::Show { .. }),
+    };
+    let only = |which: &dyn Fn(&Stage) -> bool| {
+        let mut found = net.stages.iter().enumerate().filter(|(_, stage)| which(stage));
+        let first = found.next()?.0;
+        found.next().is_none().then_some(StageId(first as u32))
+    };
+    Some((only(&is_input)?, only(&is_show)?))
+}
+
+fn states(net: &Net<'_>) -> Vec<(StageId, StageId)> {
+    let is_state =
+        |value: ValueId| matches!(net.value(value).origin, Origin::Declared(Role::State));
+    let mut pairs = Vec::new();
+    for (i, (load, moved)) in net.stages.iter().zip(&net.moves).enumerate() {
+        let Some(value) = moved.filter(|&v| load.primitive.is_source() && is_state(v)) else { continue };
+        let stores = net.stages.iter().zip(&net.moves).enumerate();
+        for (j, _) in stores.filter(|(_, (s, v))| s.primitive == Primitive::Store && **v == Some(value)) {
+            pairs.push((StageId(i as u32), StageId(j as u32)));
+        }
+    }
+    pairs
 }
 
 fn token_bytes(net: &Net<'_>, value: ValueId) -> u64 {
@@ -336,6 +370,6 @@ pub fn dangling(lowered: &Lowered) -> Option<StageId> {
         .stages
         .iter()
         .zip(&read)
-        .position(|(stage, read)| !read && stage.primitive != crate::spatial::Primitive::Store)?;
+        .position(|(stage, read)| !read && stage.primitive != Primitive::Store)?;
     Some(StageId(stage as u32))
 }

@@ -46,6 +46,8 @@ pub struct Net<'a> {
     pub stages: Vec<Stage>,
     /// Edges so far, in order of consumer and port.
     pub edges: Vec<Edge>,
+    /// For each stage the value whose tier it reads or writes.
+    pub moves: Vec<Option<ValueId>>,
     statement: u32,
     emitter: Vec<Option<StageId>>,
     ports: u32,
@@ -60,6 +62,7 @@ impl<'a> Net<'a> {
             groups,
             stages: Vec::with_capacity(80),
             edges: Vec::with_capacity(120),
+            moves: Vec::with_capacity(80),
             statement: 0,
             emitter: vec![None; cx.program.values.len()],
             ports: 0,
@@ -126,9 +129,10 @@ impl<'a> Net<'a> {
         storage_bytes(n, storage)
     }
 
-    fn push(&mut self, stage: Stage) -> StageId {
+    fn push(&mut self, stage: Stage, moves: Option<ValueId>) -> StageId {
         let id = StageId(self.stages.len() as u32);
         self.stages.push(stage);
+        self.moves.push(moves);
         self.ports = 0;
         id
     }
@@ -136,18 +140,18 @@ impl<'a> Net<'a> {
     /// Adds a stage that reads `value`'s tier.
     pub fn load(&mut self, part: u32, value: ValueId, firings: u64, bytes: u64) -> StageId {
         let tier = self.cx.tier(value);
-        self.mover(part, Primitive::Load, Some(tier), firings, bytes)
+        self.mover(part, Primitive::Load, Some((tier, value)), firings, bytes)
     }
 
     /// Adds a stage that reads `value`'s tier by ids.
     pub fn gather(&mut self, part: u32, value: ValueId, firings: u64, bytes: u64) -> StageId {
         let tier = self.cx.tier(value);
-        self.mover(part, Primitive::Gather, Some(tier), firings, bytes)
+        self.mover(part, Primitive::Gather, Some((tier, value)), firings, bytes)
     }
 
-    /// Adds a stage that writes a tier.
-    pub fn store(&mut self, part: u32, tier: Tier, firings: u64, bytes: u64) -> StageId {
-        self.mover(part, Primitive::Store, Some(tier), firings, bytes)
+    /// Adds a stage that writes a value to a tier.
+    pub fn store(&mut self, part: u32, value: ValueId, tier: Tier, firings: u64, bytes: u64) -> StageId {
+        self.mover(part, Primitive::Store, Some((tier, value)), firings, bytes)
     }
 
     /// Adds a stage between the chips.
@@ -157,24 +161,20 @@ impl<'a> Net<'a> {
         id
     }
 
-    fn mover(&mut self, part: u32, primitive: Primitive, tier: Option<Tier>, firings: u64, bytes: u64) -> StageId {
-        self.push(Stage {
-            statement: self.statement,
-            part,
-            primitive,
-            firings,
-            work: Work { a: 1, b: 1, base: 0 },
-            recurrence: Recurrence::None,
-            emission: Emission::Stream(1),
+    fn mover(
+        &mut self,
+        part: u32,
+        primitive: Primitive,
+        place: Option<(Tier, ValueId)>,
+        firings: u64,
+        bytes: u64,
+    ) -> StageId {
+        let stage = Stage {
             bytes,
-            tier,
-            split: (1, 1),
-            site: 0,
-            ii: 1,
-            period: 1,
-            start: 0,
-            turn: None,
-        })
+            tier: place.map(|(tier, _)| tier),
+            ..self.idle(part, primitive, firings, Work { a: 1, b: 1, base: 0 }, Emission::Stream(1))
+        };
+        self.push(stage, place.map(|(_, value)| value))
     }
 
     /// Adds a stage that computes.
@@ -186,7 +186,13 @@ impl<'a> Net<'a> {
         work: Work,
         emission: Emission,
     ) -> StageId {
-        self.push(Stage {
+        let stage = self.idle(part, primitive, firings, work, emission);
+        self.push(stage, None)
+    }
+
+    /// A stage before it has cells and times.
+    fn idle(&self, part: u32, primitive: Primitive, firings: u64, work: Work, emission: Emission) -> Stage {
+        Stage {
             statement: self.statement,
             part,
             primitive,
@@ -202,7 +208,7 @@ impl<'a> Net<'a> {
             period: 1,
             start: 0,
             turn: None,
-        })
+        }
     }
 
     /// Says what holds a stage back.
@@ -269,6 +275,17 @@ impl<'a> Net<'a> {
     /// [`LowerError::Ragged`] where a hold's groups do not divide the firings.
     pub fn link(&mut self, to: StageId, from: StageId, want: Want, slot: Slot) -> Result<(), LowerError> {
         self.join(from, to, want, slot, None)
+    }
+
+    /// As [`Net::link`], for a result that leaves firing by firing beside the one that is emitted whole.
+    ///
+    /// # Errors
+    /// As [`Net::link`].
+    pub fn link_tokens(&mut self, to: StageId, from: StageId, want: Want, slot: Slot) -> Result<(), LowerError> {
+        let emission = std::mem::replace(&mut self.stages[from.index()].emission, Emission::Stream(1));
+        let joined = self.join(from, to, want, slot, None);
+        self.stages[from.index()].emission = emission;
+        joined
     }
 
     fn loaded(&self, from: StageId) -> Slot {

@@ -236,6 +236,10 @@ impl Lower for RopeOp {
 }
 //@ attention
 impl Lower for AttentionOp {
+    fn needs_all_groups(&self) -> bool {
+        true
+    }
+
     fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
         let [q, k, v] = [bound.operands[0], bound.operands[1], bound.operands[2]];
         let cache = match bound.operands {
@@ -321,7 +325,7 @@ impl Lower for CausalConv {
         if let Some((load, ring)) = ring_load {
             net.feed_loaded(conv, load, ring, port)?;
             let (firings, bytes) = if net.groups == 1 { (tiles, token) } else { (1, whole) };
-            let store = net.store(3, net.cx.main, firings, bytes);
+            let store = net.store(3, ring, net.cx.main, firings, bytes);
             net.link(store, conv, port, Slot::one(bytes))?;
         }
         net.emit(bound.result, conv);
@@ -377,7 +381,7 @@ impl Lower for GatedDeltaOp {
         }
         if let Some((load, s)) = load {
             net.feed_loaded(scan, load, s, port)?;
-            let store = net.store(2, net.cx.main, firings, bytes);
+            let store = net.store(2, s, net.cx.main, firings, bytes);
             net.link_tokens(store, scan, port, Slot::one(bytes))?;
         }
         net.emit(bound.result, scan);

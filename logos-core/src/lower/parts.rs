@@ -15,6 +15,12 @@ pub struct Bound<'a> {
 
 /// The lowering of an operation: one row of RULES.md section 3.
 pub trait Lower {
+    /// Whether the operation reads every group before its first firing, so that it shares no section with stages that
+    /// are pipelined group by group.
+    fn needs_all_groups(&self) -> bool {
+        false
+    }
+
     /// Adds the operation's stages, in order of parts, feeds their ports in order, and says which stage emits the result.
     ///
     /// # Errors

@@ -1,0 +1,234 @@
+//! A periodic schedule with the least capacities: as early as data allows, then as late as readers allow.
+
+use crate::chip::UnitModel;
+use crate::lower::Lowered;
+use crate::place::{PlaceError, allocate, assign_addresses, settle};
+use crate::spatial::{Binder, Flow, Section, Stage, StageId, Turn};
+
+use super::capacity::Ends;
+use super::{bound, latency, levels, memory};
+
+/// How often a section runs before another takes the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Iteration after iteration: its next one is the next layer's.
+    Loops {
+        /// Layers that run it, one after another, in a step.
+        layers: u64,
+    },
+    /// Once a step.
+    Once,
+}
+
+/// Times at and beyond this are outside the range of the rules.
+const RANGE: u64 = 1 << 40;
+/// Firings at and beyond this are outside the range of the rules.
+const FIRINGS: u64 = 1 << 22;
+
+/// Places and schedules a net.
+///
+/// `resident` is the scratchpad bytes that are taken by what stays in SRAM.
+///
+/// # Errors
+/// [`PlaceError`] where cells, scratchpad or the range of the rules do not suffice.
+pub fn certify(
+    unit: &UnitModel,
+    chips: u64,
+    lowered: Lowered,
+    order: Order,
+    resident: u64,
+) -> Result<Section, PlaceError> {
+    let Lowered { rows, groups, mut stages, edges, ends, states } = lowered;
+    if stages.iter().any(|s| s.firings == 0 || s.firings >= FIRINGS) {
+        return Err(PlaceError::Range);
+    }
+    let phases = levels::of(&stages, &edges);
+    let shares = if groups > 1 { vec![1 << 20; stages.len()] } else { levels::shares(&stages, &phases) };
+    allocate(unit, &mut stages, &edges, &shares)?;
+    settle(&mut stages);
+    memory::settle_movers(unit, chips, &mut stages);
+
+    let repeats = matches!(order, Order::Loops { .. });
+    let (bound, binder) = bound::of(unit, &stages, &edges, ends.filter(|_| repeats))?;
+    let floor = floor(unit, &stages)?;
+    let (turns, least) = memory::take_turns(unit, &mut stages, &phases, groups, floor)?;
+    let section = Section {
+        group_rows: rows,
+        groups,
+        stages,
+        edges,
+        turns,
+        interval: least,
+        span: 0,
+        binder: if repeats { binder } else { Binder::Span },
+        bound,
+    };
+    let mut schedule = Schedule { unit, section, phases, ends: ends.filter(|_| repeats), states, order };
+    schedule.fit(resident)?;
+    Ok(schedule.section)
+}
+
+/// The least interval that memory and stages allow.
+fn floor(unit: &UnitModel, stages: &[Stage]) -> Result<u64, PlaceError> {
+    let mut floor = 1;
+    for tier in memory::WINDOWED {
+        floor = floor.max(memory::bound(unit, stages, tier).ok_or(PlaceError::Range)?);
+    }
+    for stage in stages.iter().filter(|s| !s.is_windowed()) {
+        floor = floor.max(stage.firings.saturating_mul(stage.ii));
+    }
+    if floor < RANGE { Ok(floor) } else { Err(PlaceError::Range) }
+}
+
+struct Schedule<'a> {
+    unit: &'a UnitModel,
+    section: Section,
+    phases: Vec<u32>,
+    ends: Option<(StageId, StageId)>,
+    states: Vec<(StageId, StageId)>,
+    order: Order,
+}
+
+impl Schedule<'_> {
+    /// Schedules so that the buffers fit: loads are read in bursts at the end of their window unless their readers follow
+    /// them, which takes less scratchpad and may take more time; so the largest are followed first, and no more than needed.
+    fn fit(&mut self, resident: u64) -> Result<(), PlaceError> {
+        let whole = u64::from(self.unit.cells) * u64::from(self.unit.scratchpad);
+        let mut followed: Vec<bool> = self
+            .section
+            .stages
+            .iter()
+            .map(|s| s.is_windowed() && s.bytes.saturating_mul(s.firings) > whole / 8)
+            .collect();
+        loop {
+            self.set_periods(&followed);
+            self.set_starts();
+            self.set_interval()?;
+            self.set_capacities()?;
+            let section = &mut self.section;
+            match assign_addresses(self.unit, &section.stages, &mut section.edges, resident) {
+                Ok(()) => return Ok(()),
+                Err(error) => {
+                    let largest = section
+                        .edges
+                        .iter()
+                        .filter(|e| section.stages[e.from.index()].is_windowed() && !followed[e.from.index()])
+                        .filter(|e| matches!(e.flow, Flow::Stream { .. }))
+                        .max_by_key(|e| e.capacity.saturating_mul(e.slot_bytes));
+                    match largest {
+                        Some(edge) if section.groups == 1 => followed[edge.from.index()] = true,
+                        _ => return Err(error),
+                    }
+                }
+            }
+        }
+    }
+
+    /// A stage is as fast as it can be, unless it follows its producers.
+    fn set_periods(&mut self, followed: &[bool]) {
+        let Section { stages, edges, groups, interval, .. } = &mut self.section;
+        let pipelined = *groups > 1;
+        let mut following = followed.to_vec();
+        for stage in stages.iter_mut().filter(|s| !s.is_windowed()) {
+            stage.period = stage.ii;
+            if pipelined && stage.primitive.is_source() {
+                stage.period = stage.ii.max(*interval / stage.firings);
+            }
+        }
+        for edge in edges.iter() {
+            let (u, v) = (edge.from.index(), edge.to.index());
+            let follows = match edge.flow {
+                Flow::Stream { .. } => pipelined || (following[u] && self.phases[u] == self.phases[v]),
+                Flow::Hold { groups } => pipelined && groups > 1,
+            };
+            if follows {
+                let pace = stages[u].firings * stages[u].period / stages[v].firings;
+                stages[v].period = stages[v].period.max(pace);
+                following[v] |= !pipelined;
+            }
+        }
+    }
+
+    fn ends_of(&self, edge: usize) -> Ends {
+        let edge = &self.section.edges[edge];
+        let (from, to) = (self.section.stage(edge.from), self.section.stage(edge.to));
+        let triple = |s: &Stage| (s.start as i64, s.firings as i64, s.period as i64);
+        Ends {
+            from: triple(from),
+            to: triple(to),
+            latency: latency::forward(self.unit, from, to) as i64,
+            release: latency::release(self.unit, from, to) as i64,
+            interval: self.section.interval as i64,
+        }
+    }
+
+    /// Earliest starts, then latest ones for all but loads in a turn and stages that nothing reads.
+    fn set_starts(&mut self) {
+        for stage in self.section.stages.iter_mut().filter(|s| s.turn.is_none()) {
+            stage.start = 0;
+        }
+        // Edges are in order of consumer, and a consumer stands after its producers.
+        for e in 0..self.section.edges.len() {
+            let earliest = self.ends_of(e).earliest(self.section.edges[e].flow);
+            let to = self.section.edges[e].to.index();
+            let start = &mut self.section.stages[to].start;
+            *start = (*start).max(earliest.max(0) as u64);
+        }
+        let mut latest: Vec<i64> = vec![i64::MAX; self.section.stages.len()];
+        let mut e = self.section.edges.len();
+        for v in (0..self.section.stages.len()).rev() {
+            if self.section.stages[v].turn.is_none() && latest[v] != i64::MAX {
+                self.section.stages[v].start = latest[v].max(0) as u64;
+            }
+            while e > 0 && self.section.edges[e - 1].to.index() == v {
+                e -= 1;
+                let bound = self.ends_of(e).latest(self.section.edges[e].flow);
+                let from = self.section.edges[e].from.index();
+                latest[from] = latest[from].min(bound);
+            }
+        }
+    }
+
+    /// The least interval that the layer loop, the states and the turns allow.
+    fn set_interval(&mut self) -> Result<(), PlaceError> {
+        let stages = &self.section.stages;
+        let turns_end = |turns: &[Turn]| turns.iter().map(|t| t.start + t.length).max().unwrap_or(0);
+        let mut interval = self.section.interval.max(turns_end(&self.section.turns));
+        let at = |id: StageId| &stages[id.index()];
+        for stage in stages {
+            interval = interval.max(stage.firings.saturating_mul(stage.period));
+        }
+        if let Some((x, xo)) = self.ends {
+            let (x, xo) = (at(x), at(xo));
+            let back = latency::forward(self.unit, xo, x);
+            interval = interval.max((xo.start + back).saturating_sub(x.start));
+            interval = interval.max((xo.last() + back).saturating_sub(x.last()));
+        }
+        let layers = match self.order {
+            Order::Loops { layers } => layers.max(1),
+            Order::Once => 1,
+        };
+        for &(load, store) in &self.states {
+            let (load, store) = (at(load), at(store));
+            let done = store.last() + latency::forward(self.unit, store, load);
+            interval = interval.max(done.saturating_sub(load.start).div_ceil(layers));
+        }
+        let first = stages.iter().map(|s| s.start).min().unwrap_or(0);
+        let end = stages.iter().map(|s| s.last() + s.ii).max().unwrap_or(0);
+        self.section.span = end - first;
+        if self.order == Order::Once {
+            interval = interval.max(self.section.span);
+        }
+        self.section.interval = interval;
+        if interval < RANGE && end < RANGE { Ok(()) } else { Err(PlaceError::Range) }
+    }
+
+    fn set_capacities(&mut self) -> Result<(), PlaceError> {
+        for e in 0..self.section.edges.len() {
+            let ends = self.ends_of(e);
+            let edge = &mut self.section.edges[e];
+            edge.capacity = ends.capacity(edge.flow).ok_or(PlaceError::Range)?;
+        }
+        Ok(())
+    }
+}
