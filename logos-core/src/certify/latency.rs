@@ -1,0 +1,37 @@
+//! Cycles between firings at the two ends of an edge.
+
+use crate::chip::UnitModel;
+use crate::place::distance;
+use crate::spatial::{Primitive, Stage, Tier};
+
+/// From a firing of `from` to the earliest firing of `to` that uses its tokens.
+pub(super) fn forward(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
+    let tree = u64::from(unit.tree) * crate::place::ceil_log2(from.split.1);
+    from.ii + u64::from(unit.depth) + tree + own(unit, from) + 2 + distance(unit, from, to)
+}
+
+/// From a firing of `to` to the earliest reuse of the slots it read.
+pub(super) fn release(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
+    to.ii + 2 + distance(unit, from, to)
+}
+
+/// Latency of what a stage moves bytes over.
+fn own(unit: &UnitModel, stage: &Stage) -> u64 {
+    match stage.primitive {
+        Primitive::Collective => u64::from(unit.link_latency),
+        Primitive::Load | Primitive::Gather => match stage.tier {
+            Some(Tier::Hbm) => u64::from(unit.hbm_latency),
+            Some(Tier::Ddr) => u64::from(unit.ddr_latency),
+            Some(Tier::Sram) | None => 0,
+        },
+        Primitive::Store
+        | Primitive::GemmA
+        | Primitive::GemmB
+        | Primitive::Map
+        | Primitive::Reduce
+        | Primitive::Scan
+        | Primitive::Scores
+        | Primitive::Softmax
+        | Primitive::Values => 0,
+    }
+}

@@ -1,0 +1,110 @@
+//! Off-chip memory as an engine of the net: turns in a fixed cyclic order.
+
+use crate::chip::{RATE_CYCLES, UnitModel};
+use crate::place::PlaceError;
+use crate::spatial::{Primitive, Stage, Tier, Turn};
+
+/// The tiers that loads take turns on.
+pub(super) const WINDOWED: [Tier; 2] = [Tier::Hbm, Tier::Ddr];
+
+/// Bytes of a tier per 65,536 cycles.
+pub(super) fn rate(unit: &UnitModel, tier: Tier) -> u64 {
+    match tier {
+        Tier::Sram => u64::from(unit.scratchpad_rate) * u64::from(unit.sram_ports) * RATE_CYCLES,
+        Tier::Hbm => u64::from(unit.hbm_rate),
+        Tier::Ddr => u64::from(unit.ddr_rate),
+    }
+}
+
+/// Initiation intervals of the stages that move bytes outside the turns (RULES.md section 4).
+pub(super) fn settle_movers(unit: &UnitModel, chips: u64, stages: &mut [Stage]) {
+    for stage in stages.iter_mut().filter(|s| s.primitive.moves_bytes() && !s.is_windowed()) {
+        let cycles = |bytes: u128, per: u128| bytes.div_ceil(per.max(1)) as u64;
+        let scaled = u128::from(RATE_CYCLES) * u128::from(stage.bytes);
+        let link = u128::from(unit.link_rate);
+        stage.ii = match (stage.primitive, stage.tier) {
+            // An all-reduce moves each byte nearly twice, a gather of argmax pairs everyone else's once.
+            (Primitive::Collective, _) if stage.part == 0 => {
+                cycles(scaled * 2 * u128::from(chips - 1), u128::from(chips) * link)
+            }
+            (Primitive::Collective, _) => cycles(scaled * u128::from(chips - 1), link),
+            (_, Some(tier)) => cycles(scaled, u128::from(rate(unit, tier))),
+            (_, None) => 1,
+        }
+        .max(1);
+    }
+}
+
+/// `⌈65536·bytes/rate⌉` of all that a section moves to and from a tier.
+pub(super) fn bound(unit: &UnitModel, stages: &[Stage], tier: Tier) -> Option<u64> {
+    let bytes: u128 = moved(stages, tier, |_| true);
+    if bytes == 0 {
+        return Some(0);
+    }
+    let rate = u128::from(rate(unit, tier));
+    if rate == 0 {
+        return None;
+    }
+    u64::try_from((bytes * u128::from(RATE_CYCLES)).div_ceil(rate)).ok()
+}
+
+fn moved(stages: &[Stage], tier: Tier, which: impl Fn(&Stage) -> bool) -> u128 {
+    let of_tier = stages.iter().filter(|s| s.tier == Some(tier) && which(s));
+    of_tier.map(|s| u128::from(s.bytes) * u128::from(s.firings)).sum()
+}
+
+/// Puts every load of HBM and DDR into a turn and gives it its period.
+///
+/// One turn a level where phases follow one another, the loads of a level sharing its window at an even rate; one turn for all where groups
+/// are pipelined. `interval` is a lower bound on H. Returns the turns and the least H that they need.
+///
+/// # Errors
+/// [`PlaceError::Range`] where the stores alone exceed the tier's rate or times leave the range of the rules.
+pub(super) fn take_turns(
+    unit: &UnitModel,
+    stages: &mut [Stage],
+    levels: &[u32],
+    groups: u64,
+    interval: u64,
+) -> Result<(Vec<Turn>, u64), PlaceError> {
+    let mut turns = Vec::new();
+    let mut least = interval;
+    for tier in WINDOWED {
+        let stores = moved(stages, tier, |s| s.primitive == Primitive::Store);
+        let stored = (u128::from(RATE_CYCLES) * stores).div_ceil(u128::from(interval.max(1)));
+        let free = u128::from(rate(unit, tier)).saturating_sub(stored);
+        let mut start = 0u64;
+        let last = if groups > 1 { 0 } else { levels.iter().copied().max().unwrap_or(0) };
+        for level in 0..=last {
+            let in_turn = |i: usize, s: &Stage| s.is_windowed() && s.tier == Some(tier) && (groups > 1 || levels[i] == level);
+            let members: Vec<usize> =
+                stages.iter().enumerate().filter(|(i, s)| in_turn(*i, s)).map(|(i, _)| i).collect();
+            if members.is_empty() {
+                continue;
+            }
+            let bytes: u128 = members.iter().map(|&i| u128::from(stages[i].bytes) * u128::from(stages[i].firings)).sum();
+            // Each load's rate is rounded up by less than one unit; leave room for that.
+            let free = free.saturating_sub(members.len() as u128);
+            if free == 0 {
+                return Err(PlaceError::Range);
+            }
+            let even = (bytes * u128::from(RATE_CYCLES)).div_ceil(free).max(1);
+            let window = if groups > 1 { even.max(u128::from(interval)) } else { even };
+            let window = u64::try_from(window).ok().filter(|&w| w < 1 << 40).ok_or(PlaceError::Range)?;
+            let turn = turns.len() as u32;
+            let mut length = 0;
+            for &i in &members {
+                let stage = &mut stages[i];
+                stage.period = window.div_ceil(stage.firings);
+                stage.ii = stage.period;
+                stage.start = start;
+                stage.turn = Some(turn);
+                length = length.max(stage.period * stage.firings);
+            }
+            turns.push(Turn { tier, start, length });
+            start += length;
+        }
+        least = least.max(start);
+    }
+    Ok((turns, least))
+}
