@@ -1,8 +1,8 @@
 //! The bound on a section's interval, and what binds (RULES.md section 6).
 
 use crate::chip::UnitModel;
-use crate::place::{PlaceError, recurrence};
-use crate::spatial::{Binder, Edge, Flow, Stage, StageId};
+use crate::place::{PlaceError, initiation_interval, recurrence};
+use crate::spatial::{Binder, Edge, Flow, Recurrence, Stage, StageId};
 
 use super::{latency, memory};
 
@@ -31,19 +31,30 @@ pub(super) fn of(
     Ok(best)
 }
 
-/// The largest `f·II` outside the turns, and whether a recurrence gives it.
+/// The largest `f·II` outside the turns, and whether the recurrence of the one stage that reaches it gives it.
 fn busiest(unit: &UnitModel, stages: &[Stage]) -> (u64, Binder) {
-    let mut best = (0, Binder::Stage);
+    let busy = |stage: &Stage| stage.firings.saturating_mul(stage.ii);
+    let mut most = 0;
+    let mut reached: Option<&Stage> = None;
     for stage in stages.iter().filter(|s| !s.is_windowed()) {
-        let busy = stage.firings.saturating_mul(stage.ii);
-        if busy > best.0 {
-            let (a, b) = (stage.work.a.div_ceil(stage.split.0), stage.work.b.div_ceil(stage.split.1));
-            let carried = recurrence(unit, stage.recurrence, a, b, stage.split.1);
-            let recurs = carried == stage.ii && carried > stage.work.base * a * b;
-            best = (busy, if recurs { Binder::Recurrence } else { Binder::Stage });
+        if busy(stage) > most {
+            most = busy(stage);
+            reached = Some(stage);
+        } else if busy(stage) == most {
+            reached = None;
         }
     }
-    best
+    let recurs = reached.is_some_and(|stage| {
+        let plain = Stage { recurrence: Recurrence::None, ..stage.clone() };
+        initiation_interval(unit, &plain, stage.split, 0) < stage.ii && carried(unit, stage) == stage.ii
+    });
+    (most, if recurs { Binder::Recurrence } else { Binder::Stage })
+}
+
+/// Cycles of a stage's recurrence under its split.
+fn carried(unit: &UnitModel, stage: &Stage) -> u64 {
+    let (na, nb) = stage.split;
+    recurrence(unit, stage.recurrence, stage.work.a.div_ceil(na), stage.work.b.div_ceil(nb), nb)
 }
 
 /// Least distance around the layer loop that any schedule with these initiation intervals has.
@@ -58,9 +69,7 @@ fn loop_bound(unit: &UnitModel, stages: &[Stage], edges: &[Edge], x: StageId, xo
         let cycles = latency::forward(unit, from, to);
         let (head, tail) = match edge.flow {
             Flow::Stream { .. } => (0, 0),
-            Flow::Hold { groups } => {
-                ((from.firings / groups - 1) * from.ii, (to.firings / groups - 1) * to.ii)
-            }
+            Flow::Hold { groups } => ((from.firings / groups - 1) * from.ii, (to.firings / groups - 1) * to.ii),
         };
         let to = edge.to.index();
         first[to] = first[to].max(Some(e + head + cycles));
@@ -72,4 +81,3 @@ fn loop_bound(unit: &UnitModel, stages: &[Stage], edges: &[Edge], x: StageId, xo
         _ => 0,
     }
 }
-

@@ -76,13 +76,15 @@ pub(super) fn take_turns(
         let mut start = 0u64;
         let last = if groups > 1 { 0 } else { levels.iter().copied().max().unwrap_or(0) };
         for level in 0..=last {
-            let in_turn = |i: usize, s: &Stage| s.is_windowed() && s.tier == Some(tier) && (groups > 1 || levels[i] == level);
+            let in_turn =
+                |i: usize, s: &Stage| s.is_windowed() && s.tier == Some(tier) && (groups > 1 || levels[i] == level);
             let members: Vec<usize> =
                 stages.iter().enumerate().filter(|(i, s)| in_turn(*i, s)).map(|(i, _)| i).collect();
             if members.is_empty() {
                 continue;
             }
-            let bytes: u128 = members.iter().map(|&i| u128::from(stages[i].bytes) * u128::from(stages[i].firings)).sum();
+            let bytes: u128 =
+                members.iter().map(|&i| u128::from(stages[i].bytes) * u128::from(stages[i].firings)).sum();
             // Each load's rate is rounded up by less than one unit; leave room for that.
             let free = free.saturating_sub(members.len() as u128);
             if free == 0 {

@@ -107,16 +107,7 @@ impl<'a> Context<'a> {
         hidden: Tier,
     ) -> Result<Self, LowerError> {
         let tile = tiles::assign(program, u64::from(unit.tile))?;
-        Ok(Context {
-            program,
-            unit,
-            rows_of_program: rows,
-            seqs,
-            statements: rows_of(program),
-            tile,
-            main,
-            hidden,
-        })
+        Ok(Context { program, unit, rows_of_program: rows, seqs, statements: rows_of(program), tile, main, hidden })
     }
 
     /// Columns of a value on one chip.
@@ -213,7 +204,7 @@ pub struct Cuts(pub Vec<std::ops::Range<u32>>);
 impl Cuts {
     /// One section for all statements.
     pub fn single(cx: &Context<'_>) -> Self {
-        Cuts(vec![first_statement(cx)..cx.statements.len() as u32])
+        Cuts(Vec::from([first_statement(cx)..cx.statements.len() as u32]))
     }
 
     /// A section of its own for every operation that needs all groups before its first firing.
@@ -260,12 +251,7 @@ pub fn has_barrier(cx: &Context<'_>, range: &std::ops::Range<u32>) -> bool {
 ///
 /// # Errors
 /// The first statement that does not lower.
-pub fn lower(
-    cx: &Context<'_>,
-    cuts: &Cuts,
-    section: usize,
-    rows: u64,
-) -> Result<Lowered, StatementError> {
+pub fn lower(cx: &Context<'_>, cuts: &Cuts, section: usize, rows: u64) -> Result<Lowered, StatementError> {
     let range = cuts.0[section].clone();
     let groups = cx.rows_of_program.div_ceil(rows.max(1));
     let mut net = Net::new(cx, rows, groups);
@@ -307,7 +293,8 @@ pub fn lower(
                 let bound = Bound { result: *result, operands };
                 op.lower(&mut net, &bound).map_err(at(i)).map_err(wrap)?;
                 if crossing[result.0 as usize] {
-                    let store = net.store(SPILL, *result, cx.main, net.tiles(*result) * groups, token_bytes(&net, *result));
+                    let store =
+                        net.store(SPILL, *result, cx.main, net.tiles(*result) * groups, token_bytes(&net, *result));
                     net.feed(store, *result, Want::Stream(1)).map_err(at(i)).map_err(wrap)?;
                 }
             }
@@ -343,8 +330,7 @@ fn ends(net: &Net<'_>) -> Option<(StageId, StageId)> {
 }
 
 fn states(net: &Net<'_>) -> Vec<(StageId, StageId)> {
-    let is_state =
-        |value: ValueId| matches!(net.value(value).origin, Origin::Declared(Role::State));
+    let is_state = |value: ValueId| matches!(net.value(value).origin, Origin::Declared(Role::State));
     let mut pairs = Vec::new();
     for (i, (load, moved)) in net.stages.iter().zip(&net.moves).enumerate() {
         let Some(value) = moved.filter(|&v| load.primitive.is_source() && is_state(v)) else { continue };
@@ -366,10 +352,7 @@ pub fn dangling(lowered: &Lowered) -> Option<StageId> {
     for edge in &lowered.edges {
         read[edge.from.index()] = true;
     }
-    let stage = lowered
-        .stages
-        .iter()
-        .zip(&read)
-        .position(|(stage, read)| !read && stage.primitive != Primitive::Store)?;
+    let stage =
+        lowered.stages.iter().zip(&read).position(|(stage, read)| !read && stage.primitive != Primitive::Store)?;
     Some(StageId(stage as u32))
 }

@@ -240,7 +240,7 @@ impl<'a> Net<'a> {
         let Some(from) = self.emitter[value.0 as usize] else {
             return Err(LowerError::NoEmitter { value: self.value(value).name.clone() });
         };
-        let slot = if self.stages[from.index()].primitive.is_source() {
+        let slot = if self.stages[from.index()].primitive == Primitive::Load {
             self.loaded(from)
         } else {
             let b = self.value(value);
@@ -258,15 +258,9 @@ impl<'a> Net<'a> {
     ///
     /// # Errors
     /// As [`Net::link`].
-    pub fn feed_loaded(
-        &mut self,
-        to: StageId,
-        from: StageId,
-        value: ValueId,
-        want: Want,
-    ) -> Result<(), LowerError> {
+    pub fn feed_loaded(&mut self, to: StageId, from: StageId, want: Want) -> Result<(), LowerError> {
         let slot = self.loaded(from);
-        self.join(from, to, want, slot, Some(value))
+        self.join(from, to, want, slot, None)
     }
 
     /// Feeds the next port of `to` from an earlier part of the same statement.

@@ -4,6 +4,8 @@ use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{Operands, Operation, Words, wrong_sharding};
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want};
+use crate::spatial::{Emission, Primitive, Work};
 
 /// The column of the largest element of each row; the lowest of equals. Over the chips where the operand is split.
 ///
@@ -48,3 +50,40 @@ impl Operation for ArgMax {
         }
     }
 }
+
+impl Lower for ArgMax {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let x = bound.operands[0];
+        let fold = net.compute(
+            0,
+            Primitive::Reduce,
+            net.tiles(x) * net.groups,
+            net.lanes(net.tile(x), FOLD_OPS),
+            Emission::Whole,
+        );
+        net.feed(fold, x, Want::Stream(1))?;
+        // The largest element and its column.
+        let pair = net.rows * 8;
+        let split = matches!(net.value(x).sharding, Sharding::Split { axis: Axis::Columns, .. });
+        if !split {
+            net.emit(bound.result, fold);
+            return Ok(());
+        }
+        let chips = u64::from(net.program().chips);
+        let gather = net.collective(1, net.groups, pair, Emission::Whole);
+        net.link(gather, fold, Want::Hold, Slot::one(pair))?;
+        let unit = net.cx.unit;
+        let work = Work {
+            a: (net.rows * chips).div_ceil(u64::from(unit.lanes)),
+            b: 1,
+            base: FOLD_OPS.div_ceil(u64::from(unit.chain)),
+        };
+        let last = net.compute(2, Primitive::Reduce, net.groups, work, Emission::Whole);
+        net.link(last, gather, Want::Hold, Slot::one(pair * chips))?;
+        net.emit(bound.result, last);
+        Ok(())
+    }
+}
+
+/// Compare and select.
+const FOLD_OPS: u64 = 2;

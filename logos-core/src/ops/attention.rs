@@ -5,6 +5,8 @@ use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, ope
 use super::operation::{Operands, Operation, Words, expect_shape, product, wrong_shape, wrong_sharding};
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
+use crate::spatial::{Emission, Primitive, Recurrence, Work};
 
 /// Causal attention over a cache and the fresh rows.
 ///
@@ -183,3 +185,69 @@ impl Operation for AttentionOp {
         product(&[result.rows, seen])?.checked_mul(u64::from(q) + u64::from(v))
     }
 }
+
+impl Lower for AttentionOp {
+    fn needs_all_groups(&self) -> bool {
+        true
+    }
+
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let [q, k, v] = [bound.operands[0], bound.operands[1], bound.operands[2]];
+        let cache = match bound.operands {
+            [_, _, _, _, keys, values] => Some((*keys, *values)),
+            _ => None,
+        };
+        if net.groups != 1 {
+            return Err(LowerError::Form { what: "attention needs all rows of a step in one group" });
+        }
+        let context_tile = u64::from(net.cx.unit.context_tile);
+        let (seqs, tokens) = (net.cx.seqs, net.cx.tokens());
+        let cached = cache.map_or(0, |(keys, _)| net.cx.rows(keys).div_ceil(context_tile));
+        let firings = seqs.saturating_mul(cached + tokens.div_ceil(context_tile));
+        let dk = u64::from(net.value(q).shape.cols) / u64::from(self.heads);
+        let dv = u64::from(net.value(v).shape.cols) / u64::from(self.kv_heads);
+        let (heads, kv_heads) = (net.cx.cols(q) / dk, net.cx.cols(k) / dk);
+        let queries = tokens * (heads / kv_heads.max(1));
+        let base = kv_heads * net.passes(queries);
+        let loads = cache.map(|(keys, values)| {
+            let mut load = |part, state| {
+                let bytes = storage_bytes(context_tile * net.cx.cols(state), net.value(state).storage);
+                net.load(part, state, firings, bytes)
+            };
+            (load(0, keys), load(1, values))
+        });
+        let work = Work { a: net.columns(context_tile), b: dk, base };
+        let scores = net.compute(2, Primitive::Scores, firings, work, Emission::Stream(1));
+        net.feed(scores, q, Want::HoldAll)?;
+        net.feed(scores, k, Want::HoldAll)?;
+        if let Some((load, _)) = loads {
+            net.feed_loaded(scores, load, Want::Stream(1))?;
+        }
+        let elements = heads * tokens * context_tile;
+        let unit = net.cx.unit;
+        let work = Work {
+            a: elements.div_ceil(u64::from(unit.lanes)),
+            b: 1,
+            base: SOFTMAX_OPS.div_ceil(u64::from(unit.chain)),
+        };
+        let softmax = net.compute(3, Primitive::Softmax, firings, work, Emission::Stream(1));
+        net.recur(softmax, Recurrence::Cycles(SOFTMAX_RECURRENCE));
+        net.link(softmax, scores, Want::Stream(1), Slot::one(elements * 4))?;
+        let work = Work { a: net.columns(dv), b: context_tile, base };
+        let values_stage = net.compute(4, Primitive::Values, firings, work, Emission::Whole);
+        // A firing's probabilities, and beside them each row's factor on what was summed before it.
+        let b = storage_bytes(context_tile, net.value(q).storage) + 4;
+        net.link(values_stage, softmax, Want::Stream(1), Slot::one(heads * tokens * b))?;
+        net.feed(values_stage, v, Want::HoldAll)?;
+        if let Some((_, load)) = loads {
+            net.feed_loaded(values_stage, load, Want::Stream(1))?;
+        }
+        net.emit(bound.result, values_stage);
+        Ok(())
+    }
+}
+
+/// Elementwise operations of the online softmax an element: scale, mask, running maximum, subtract, exponential (3), sum.
+const SOFTMAX_OPS: u64 = 8;
+/// Cycles of the running maximum and sum that one firing leaves to the next.
+const SOFTMAX_RECURRENCE: u32 = 12;

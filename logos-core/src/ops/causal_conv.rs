@@ -6,6 +6,8 @@ use super::operation::{
 };
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
+use crate::spatial::{Emission, Primitive};
 
 /// Causal depthwise convolution along the rows of each sequence.
 ///
@@ -86,5 +88,38 @@ impl Operation for CausalConv {
 
     fn macs(&self, _: Operands<'_>, result: Shape) -> Option<u64> {
         product(&[self.taps, result.rows, result.cols])
+    }
+}
+
+impl Lower for CausalConv {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let (x, taps) = (bound.operands[0], bound.operands[1]);
+        let ring = bound.operands.get(2).copied();
+        let tile = net.tile(x);
+        let tiles = net.tiles(x);
+        let bytes = storage_bytes(u64::from(self.taps) * tile, net.value(taps).storage);
+        let taps_load = net.load(0, taps, tiles, bytes);
+        let ring_bytes = |columns: u64| {
+            ring.map_or(0, |ring| {
+                let rows = net.cx.seqs * net.cx.rows(ring);
+                storage_bytes(rows.saturating_mul(columns), net.value(ring).storage)
+            })
+        };
+        let (token, whole) = (ring_bytes(tile), ring_bytes(net.cx.cols(x)));
+        let ring_load = ring.map(|ring| (net.load(1, ring, tiles, token), ring));
+        let ops = 2 * u64::from(self.taps) + if self.silu { 4 } else { 0 };
+        let conv = net.compute(2, Primitive::Map, tiles * net.groups, net.lanes(tile, ops), Emission::Stream(1));
+        let port = net.weight_port();
+        net.feed(conv, x, Want::Stream(1))?;
+        net.feed_loaded(conv, taps_load, port)?;
+        if let Some((load, ring)) = ring_load {
+            net.feed_loaded(conv, load, port)?;
+            let (firings, bytes) = if net.groups == 1 { (tiles, token) } else { (1, whole) };
+            let store = net.store(3, ring, net.cx.main, firings, bytes);
+            net.link(store, conv, port, Slot::one(bytes))?;
+        }
+        net.emit(bound.result, conv);
+        net.mark_from_product(bound.result, net.is_from_product(x));
+        Ok(())
     }
 }

@@ -5,6 +5,8 @@ use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
+use crate::spatial::{Emission, Primitive};
 
 /// `exp(-exp(A_log) * softplus(a + dt_bias))`.
 ///
@@ -56,5 +58,25 @@ impl Operation for Decay {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
+}
+
+impl Lower for Decay {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let a = bound.operands[0];
+        let (tile, tiles) = (net.tile(a), net.tiles(a));
+        let mut load = |part, weight| {
+            let bytes = storage_bytes(tile, net.value(weight).storage);
+            net.load(part, weight, tiles, bytes)
+        };
+        let loads = [load(0, bound.operands[1]), load(1, bound.operands[2])];
+        let map = net.compute(2, Primitive::Map, tiles * net.groups, net.lanes(tile, 8), Emission::Stream(1));
+        net.feed(map, a, Want::Stream(1))?;
+        for stage in loads {
+            net.feed_loaded(map, stage, net.weight_port())?;
+        }
+        net.emit(bound.result, map);
+        net.mark_from_product(bound.result, net.is_from_product(a));
+        Ok(())
     }
 }

@@ -7,6 +7,8 @@ use super::operation::{
 };
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
+use crate::spatial::{Emission, Primitive, Recurrence, Work};
 
 /// The gated delta rule, row by row: `S *= g; d = beta (v - Sᵀ k); S += k dᵀ; o = Sᵀ q`.
 ///
@@ -118,5 +120,42 @@ impl Operation for GatedDeltaOp {
     fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
         let key = operands.at(0).shape.cols / self.key_heads;
         product(&[4, result.rows, result.cols, key])
+    }
+}
+
+impl Lower for GatedDeltaOp {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let (q, v) = (bound.operands[0], bound.operands[2]);
+        let state = bound.operands.get(5).copied();
+        let one_token = net.cx.tokens() == 1;
+        if !one_token && net.cx.seqs != 1 {
+            return Err(LowerError::Form {
+                what: "several tokens of several sequences in one step of a gated delta rule",
+            });
+        }
+        let dk = u64::from(net.value(q).shape.cols) / u64::from(self.key_heads);
+        let dv = u64::from(net.value(v).shape.cols) / u64::from(self.heads);
+        let heads = net.cx.cols(v) / dv;
+        let rows = net.rows * net.groups;
+        // One token a sequence: every firing has a state of its own. Else the one sequence's state stays in the stage.
+        let (firings, port) = if one_token { (rows, Want::Stream(1)) } else { (1, Want::HoldAll) };
+        let bytes = state.map_or(0, |s| storage_bytes(heads * dk * dv, net.value(s).storage));
+        let load = state.map(|s| (net.load(0, s, firings, bytes), s));
+        let lanes = u64::from(net.cx.unit.lanes);
+        let work = Work { a: (heads * dv).div_ceil(lanes), b: dk, base: 2 };
+        let scan = net.compute(1, Primitive::Scan, rows, work, Emission::Whole);
+        if !one_token {
+            net.recur(scan, Recurrence::DeltaRows);
+        }
+        for &operand in &bound.operands[..5] {
+            net.feed(scan, operand, Want::Hold)?;
+        }
+        if let Some((load, s)) = load {
+            net.feed_loaded(scan, load, port)?;
+            let store = net.store(2, s, net.cx.main, firings, bytes);
+            net.link_tokens(store, scan, port, Slot::one(bytes))?;
+        }
+        net.emit(bound.result, scan);
+        Ok(())
     }
 }

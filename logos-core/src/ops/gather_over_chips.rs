@@ -5,6 +5,7 @@ use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{Operands, Operation, Words, columns, expect_sharding};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net};
 
 /// All-gather along the columns.
 ///
@@ -42,5 +43,11 @@ impl Operation for GatherOverChips {
         let chips = operands.chips();
         expect_sharding(Self::FORM.name, "x", operands.at(0), columns(chips))?;
         Ok(Sharding::Whole)
+    }
+}
+
+impl Lower for GatherOverChips {
+    fn lower(&self, _: &mut Net<'_>, _: &Bound<'_>) -> Result<(), LowerError> {
+        Err(LowerError::Form { what: "a gather over chips reorders its tokens, which no stage does yet" })
     }
 }

@@ -2,9 +2,11 @@
 
 use super::element_wise::{OnPartial, unary_shape, unary_sharding};
 use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
+use super::map::lower_map;
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net};
 
 /// Gaussian error linear unit.
 ///
@@ -43,5 +45,11 @@ impl Operation for Gelu {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
+}
+
+impl Lower for Gelu {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        lower_map(net, bound, 8)
     }
 }

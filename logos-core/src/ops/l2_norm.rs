@@ -2,9 +2,11 @@
 
 use super::element_wise::{head_columns, head_wise_sharding};
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
+use super::norm::lower_head_norm;
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net};
 
 /// `x / sqrt(sum(x²) + eps) * scale` of each head.
 ///
@@ -52,5 +54,11 @@ impl Operation for L2Norm {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         head_wise_sharding(Self::FORM.name, self.heads, operands)
+    }
+}
+
+impl Lower for L2Norm {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        lower_head_norm(net, bound, self.heads)
     }
 }

@@ -5,6 +5,7 @@ use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
 use super::operation::{Operands, Operation, Words, wrong_shape};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, storage_bytes};
 
 /// The last row of each sequence.
 ///
@@ -47,5 +48,15 @@ impl Operation for LastRow {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
+}
+
+impl Lower for LastRow {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let x = bound.operands[0];
+        let bytes = storage_bytes(net.rows * net.tile(bound.result), net.value(x).storage);
+        let load = net.load(0, x, net.tiles(bound.result) * net.groups, bytes);
+        net.emit(bound.result, load);
+        Ok(())
     }
 }

@@ -4,6 +4,8 @@ use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{Operands, Operation, Words, product, wrong_shape, wrong_sharding};
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
+use crate::spatial::{Emission, Primitive, Work};
 
 /// Matrix product `x W`.
 ///
@@ -75,5 +77,39 @@ impl Operation for MatMul {
 
     fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
         product(&[result.rows, operands.at(0).shape.cols, result.cols])
+    }
+}
+
+impl Lower for MatMul {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let (x, w) = (bound.operands[0], bound.operands[1]);
+        let storage = net.value(w).storage;
+        let (inputs, outputs) = (net.cx.rows(w), net.cx.cols(w));
+        let passes = net.passes(net.rows);
+        let port = net.weight_port();
+        if net.is_from_product(x) {
+            // B: the operand streams in as K tiles; the whole output of a group stays in the array until the last one.
+            let tile = net.tile(x);
+            let bytes = storage_bytes(tile, storage).saturating_mul(outputs);
+            let load = net.load(0, w, net.tiles(x), bytes);
+            let work = Work { a: net.columns(outputs), b: tile, base: passes };
+            let gemm = net.compute(1, Primitive::GemmB, net.tiles(x) * net.groups, work, Emission::Whole);
+            net.feed(gemm, x, Want::Stream(1))?;
+            net.feed_loaded(gemm, load, port)?;
+            net.emit(bound.result, gemm);
+        } else {
+            // A: the operand is held and output tiles stream out, so that what follows starts at the first of them.
+            let tile = net.tile(bound.result);
+            let bytes = storage_bytes(inputs, storage).saturating_mul(tile);
+            let load = net.load(0, w, net.tiles(bound.result), bytes);
+            let work = Work { a: net.columns(tile), b: inputs, base: passes };
+            let firings = net.tiles(bound.result) * net.groups;
+            let gemm = net.compute(1, Primitive::GemmA, firings, work, Emission::Stream(1));
+            net.feed(gemm, x, Want::Hold)?;
+            net.feed_loaded(gemm, load, port)?;
+            net.emit(bound.result, gemm);
+            net.mark_from_product(bound.result, true);
+        }
+        Ok(())
     }
 }

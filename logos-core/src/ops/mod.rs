@@ -10,10 +10,13 @@ mod gated_delta;
 mod gather_over_chips;
 mod geglu;
 mod gelu;
+mod heads;
 mod l2_norm;
 mod last_row;
 mod layer_norm;
+mod map;
 mod matmul;
+mod norm;
 pub mod operation;
 mod plus;
 mod rms_norm;
@@ -55,6 +58,7 @@ pub use times::Times;
 
 use crate::language::ast::{Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net};
 use form::Form;
 use operation::{Operands, Operation, Words};
 
@@ -103,6 +107,19 @@ macro_rules! op_table {
             pub fn derive(&self, operands: Operands<'_>) -> Result<(Shape, Sharding), Problem> {
                 operation::check_form(self.form(), self.attributes(), operands)?;
                 match self { $(Op::$name(op) => Ok((op.shape(operands)?, op.sharding(operands)?)),)* }
+            }
+
+            /// Whether it reads every group before its first firing.
+            pub fn needs_all_groups(&self) -> bool {
+                match self { $(Op::$name(op) => op.needs_all_groups(),)* }
+            }
+
+            /// Adds its stages to a net.
+            ///
+            /// # Errors
+            /// What its form or sizes do not allow.
+            pub fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+                match self { $(Op::$name(op) => op.lower(net, bound),)* }
             }
 
             /// Multiply-accumulates of the statement on all chips together; none if that leaves 64 bits.

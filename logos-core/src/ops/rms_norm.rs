@@ -2,9 +2,11 @@
 
 use super::element_wise::{norm_shape, norm_sharding};
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
+use super::norm::{lower_head_norm, lower_row_norm};
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net};
 
 /// Root-mean-square normalisation of a row, or of each head of it.
 ///
@@ -60,5 +62,11 @@ impl Operation for RmsNorm {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         norm_sharding(Self::FORM.name, self.heads, &["x", "weight"], operands)
+    }
+}
+
+impl Lower for RmsNorm {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        if self.heads == 0 { lower_row_norm(net, bound) } else { lower_head_norm(net, bound, self.heads) }
     }
 }

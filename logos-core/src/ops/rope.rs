@@ -2,9 +2,12 @@
 
 use super::element_wise::{head_columns, head_wise_sharding, rest_whole};
 use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
+use super::heads::HeadFirings;
 use super::operation::{Operands, Operation, Words, expect_shape};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
+use crate::spatial::{Emission, Primitive};
 use crate::spec::Pairing;
 
 /// Rotary embedding of each head.
@@ -82,5 +85,25 @@ impl Operation for RopeOp {
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         rest_whole(Self::FORM.name, &["x", "cos", "sin"], 1, operands)?;
         head_wise_sharding(Self::FORM.name, self.heads, operands)
+    }
+}
+
+impl Lower for RopeOp {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let (x, cos, sin) = (bound.operands[0], bound.operands[1], bound.operands[2]);
+        let head = HeadFirings::of(net, x, self.heads);
+        let mut load = |part, table| {
+            let bytes = storage_bytes(net.rows * net.cx.cols(table), net.value(table).storage);
+            net.load(part, table, net.groups, bytes)
+        };
+        let (cosines, sines) = (load(0, cos), load(1, sin));
+        let map =
+            net.compute(2, Primitive::Map, head.firings, net.lanes(head.columns, 4), Emission::Stream(head.tokens));
+        net.feed(map, x, Want::Stream(u64::from(head.tokens)))?;
+        net.feed_loaded(map, cosines, Want::Hold)?;
+        net.feed_loaded(map, sines, Want::Hold)?;
+        net.emit(bound.result, map);
+        net.mark_from_product(bound.result, net.is_from_product(x));
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@ use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{Operands, Operation, Words, expect_shape, wrong_sharding};
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, storage_bytes};
 
 /// Rows of a table, by id.
 ///
@@ -48,5 +49,15 @@ impl Operation for Rows {
                 Err(wrong_sharding(Self::FORM.name, "E", table, format!("whole or split rows {chips} ways")))
             }
         }
+    }
+}
+
+impl Lower for Rows {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let table = bound.operands[0];
+        let bytes = storage_bytes(net.rows * net.tile(bound.result), net.value(table).storage);
+        let gather = net.gather(0, table, net.tiles(bound.result) * net.groups, bytes);
+        net.emit(bound.result, gather);
+        Ok(())
     }
 }

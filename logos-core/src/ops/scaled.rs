@@ -2,9 +2,11 @@
 
 use super::element_wise::{OnPartial, unary_shape, unary_sharding};
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
+use super::map::lower_map;
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net};
 
 /// Product with a constant.
 ///
@@ -43,5 +45,11 @@ impl Operation for Scaled {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Linear, operands)
+    }
+}
+
+impl Lower for Scaled {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        lower_map(net, bound, 1)
     }
 }

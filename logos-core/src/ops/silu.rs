@@ -2,9 +2,11 @@
 
 use super::element_wise::{OnPartial, unary_shape, unary_sharding};
 use super::form::{Form, OperandKind, Piece, operand};
+use super::map::lower_map;
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net};
 
 /// `a * sigmoid(a)`.
 ///
@@ -40,5 +42,11 @@ impl Operation for Silu {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
+}
+
+impl Lower for Silu {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        lower_map(net, bound, 4)
     }
 }

@@ -5,6 +5,8 @@ use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
+use crate::spatial::Emission;
 
 /// All-reduce: the sum of every chip's part.
 ///
@@ -46,5 +48,16 @@ impl Operation for SumOverChips {
                 Err(Problem::DoubledSum { name: x.name.as_str().into(), found: x.sharding })
             }
         }
+    }
+}
+
+impl Lower for SumOverChips {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        let x = bound.operands[0];
+        let bytes = storage_bytes(net.rows * net.tile(x), net.value(x).storage);
+        let sum = net.collective(0, net.tiles(x) * net.groups, bytes, Emission::Stream(1));
+        net.feed(sum, x, Want::Stream(1))?;
+        net.emit(bound.result, sum);
+        Ok(())
     }
 }

@@ -2,9 +2,11 @@
 
 use super::element_wise::{equal_shape, equal_sharding};
 use super::form::{Form, OperandKind, Piece, operand};
+use super::map::lower_pair;
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
+use crate::lower::{Bound, Lower, LowerError, Net};
 
 /// `silu(gate) * up`.
 ///
@@ -42,5 +44,11 @@ impl Operation for SwiGlu {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
+}
+
+impl Lower for SwiGlu {
+    fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+        lower_pair(net, bound, 5)
     }
 }

@@ -131,8 +131,7 @@ impl Need {
         if ii == 0 {
             return None;
         }
-        let (short, long) =
-            if self.over_a { (stage.work.a, stage.work.b) } else { (stage.work.b, stage.work.a) };
+        let (short, long) = if self.over_a { (stage.work.a, stage.work.b) } else { (stage.work.b, stage.work.a) };
         let cells_for_traffic = self.traffic.div_ceil(ii * u64::from(unit.scratchpad_rate)).max(1);
         let mut best: Option<(u64, (u64, u64))> = None;
         for &short_units in &self.per_cell {
@@ -190,11 +189,7 @@ impl Need {
             if stage.recurrence == Recurrence::None {
                 return Some(cells);
             }
-            let (a, b, nb) = if self.over_a {
-                (short_units, units, cells)
-            } else {
-                (units, short_units, short_cells)
-            };
+            let (a, b, nb) = if self.over_a { (short_units, units, cells) } else { (units, short_units, short_cells) };
             if recurrence(unit, stage.recurrence, a, b, nb) <= ii {
                 return Some(cells);
             }

@@ -7,8 +7,8 @@ mod cells;
 mod sites;
 mod space;
 
-pub(crate) use cells::{ceil_log2, recurrence};
 pub use cells::{allocate, initiation_interval};
+pub(crate) use cells::{ceil_log2, recurrence};
 pub use sites::{distance, settle};
 pub use space::assign_addresses;
 

@@ -1,0 +1,48 @@
+//! Lowering of norms: by whole rows, or head by head.
+
+use super::heads::HeadFirings;
+use crate::lower::{Bound, LowerError, Net, Slot, Want, storage_bytes};
+use crate::spatial::{Emission, Primitive};
+
+/// A norm of whole rows: a fold over the tiles, then a map that waits for the row's scalar.
+pub(super) fn lower_row_norm(net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+    let x = bound.operands[0];
+    let tile = net.tile(x);
+    let firings = net.tiles(x) * net.groups;
+    let fold = net.compute(0, Primitive::Reduce, firings, net.lanes(tile, 2), Emission::Whole);
+    net.feed(fold, x, Want::Stream(1))?;
+    let mut loads = Vec::with_capacity(2);
+    for (part, &weight) in (1..).zip(&bound.operands[1..]) {
+        let bytes = storage_bytes(tile, net.value(weight).storage);
+        loads.push(net.load(part, weight, net.tiles(x), bytes));
+    }
+    let map = net.compute(3, Primitive::Map, firings, net.lanes(tile, 3), Emission::Stream(1));
+    net.feed(map, x, Want::Stream(1))?;
+    net.link(map, fold, Want::Hold, Slot::one(net.rows * 4))?;
+    for load in loads {
+        net.feed_loaded(map, load, net.weight_port())?;
+    }
+    net.emit(bound.result, map);
+    Ok(())
+}
+
+/// A norm head by head: a firing takes a whole head, or a tile of whole heads.
+pub(super) fn lower_head_norm(net: &mut Net<'_>, bound: &Bound<'_>, heads: u32) -> Result<(), LowerError> {
+    let x = bound.operands[0];
+    let head = HeadFirings::of(net, x, heads);
+    let mut loads = Vec::with_capacity(2);
+    for (part, &weight) in (1..).zip(&bound.operands[1..]) {
+        let elements = net.cx.rows(weight) * net.cx.cols(weight);
+        let bytes = storage_bytes(elements, net.value(weight).storage);
+        loads.push(net.load(part, weight, 1, bytes));
+    }
+    let work = net.lanes(head.columns, 5);
+    let reduce = net.compute(3, Primitive::Reduce, head.firings, work, Emission::Stream(head.tokens));
+    net.feed(reduce, x, Want::Stream(u64::from(head.tokens)))?;
+    for load in loads {
+        net.feed_loaded(reduce, load, Want::HoldAll)?;
+    }
+    net.emit(bound.result, reduce);
+    net.mark_from_product(bound.result, net.is_from_product(x));
+    Ok(())
+}
