@@ -1,0 +1,105 @@
+//! Where the declared values of a program come from, for any layer and chip.
+
+use crate::language::ast::{Program, ValueId};
+use crate::shard::{self, Slice, SliceError};
+use crate::spec::Weight;
+
+/// How a declared value is named and found. One binding serves every layer that runs the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The declared value.
+    pub value: ValueId,
+    /// Its name, `{l}` for the layer: `Wq{l}`. That of the hidden state is `x`: see [`Binding::name_at`].
+    pub name: String,
+    /// What fills it.
+    pub source: Source,
+}
+
+/// What fills a declared value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A tensor of the checkpoint.
+    Weight {
+        /// The stored tensor, `{l}` in its name for the layer, and the indices of its axis 0.
+        weight: Weight,
+        /// Whether the program's rows are stored axis 1 and its columns the taken indices of axis 0.
+        transposed: bool,
+    },
+    /// Carried from one step to the next.
+    State,
+    /// A rotary table, filled by the host, the same for every layer.
+    Table,
+    /// The hidden state that the part before shows.
+    Hidden,
+    /// Token ids or positions.
+    Index,
+}
+
+impl Source {
+    /// The class of a binding row of the bundle.
+    pub const fn class(&self) -> u32 {
+        match self {
+            Source::Weight { .. } => 0,
+            Source::State => 1,
+            Source::Table => 2,
+            Source::Hidden => 3,
+            Source::Index => 4,
+        }
+    }
+}
+
+/// A binding at one layer and chip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expanded {
+    /// The value's name at this layer.
+    pub name: String,
+    /// The checkpoint tensor and what the chip loads of it; none for what no checkpoint holds.
+    pub load: Option<Load>,
+}
+
+/// What a chip loads for a weight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// Name of the stored tensor.
+    pub tensor: String,
+    /// The part of it.
+    pub slice: Slice,
+    /// Whether the program's rows are stored axis 1.
+    pub transposed: bool,
+}
+
+impl Binding {
+    /// The value's name at a layer. The hidden state goes by what the part before shows: `x` into layer 0, `xo{l-1}` into
+    /// layer `l`, so the head's is that of a layer one past the last.
+    pub fn name_at(&self, layer: u32) -> String {
+        match self.source {
+            Source::Hidden => match layer.checked_sub(1) {
+                Some(before) => format!("xo{before}"),
+                None => "x".to_owned(),
+            },
+            Source::Weight { .. } | Source::State | Source::Table | Source::Index => at_layer(&self.name, layer),
+        }
+    }
+
+    /// The binding at a layer and a chip of the program's.
+    ///
+    /// # Errors
+    /// [`SliceError::Chip`] for a chip the program is not written for.
+    pub fn expand(&self, program: &Program, layer: u32, chip: u32) -> Result<Expanded, SliceError> {
+        let name = self.name_at(layer);
+        let load = match &self.source {
+            Source::Weight { weight, transposed } => {
+                let sharding = program.value(self.value).sharding;
+                let slice = shard::slice(weight, *transposed, sharding, program.chips, chip)?;
+                Some(Load { tensor: at_layer(&weight.tensor.name, layer), slice, transposed: *transposed })
+            }
+            Source::State | Source::Table | Source::Hidden | Source::Index => None,
+        };
+        Ok(Expanded { name, load })
+    }
+}
+
+/// Puts the layer into a template.
+fn at_layer(template: &str, layer: u32) -> String {
+    template.replace("{l}", &layer.to_string())
+}

@@ -1,0 +1,413 @@
+//! A program being authored: the vocabulary that the blocks are written in.
+
+use crate::author::binding::{Binding, Source};
+use crate::author::{Authored, Cut, Part, describe};
+use crate::language::Builder;
+use crate::language::ast::{Axis, Element, Role, RopePart, RopeTable, Shape, Sharding, Storage, ValueId};
+use crate::ops::{LayerNorm, MatMul, Op, Plus, RmsNorm, SumOverChips};
+use crate::refusal::{At, Code, Refusal};
+use crate::request::{Form, Weights};
+use crate::spec::{Dtype, Linear, Mixer, ModelSpec, Norm, NormKind, Rope, Weight};
+
+/// The names of a norm: of its weight, of its bias, of its result.
+pub(super) struct NormNames(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
+
+/// The names of a projection: of its weight, of its bias, of its result.
+pub(super) struct LinearNames(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
+
+/// Blocks declare values as they need them. The language numbers declared values first, in the order of their declaration,
+/// so the n-th source is that of value n of the finished program.
+pub(super) struct Draft<'a> {
+    pub(super) spec: &'a ModelSpec,
+    cut: &'a Cut,
+    builder: Builder,
+    sources: Vec<(String, Source)>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(spec: &'a ModelSpec, cut: &'a Cut) -> Result<Self, Refusal> {
+        let builder = Builder::new(cut.tp, storage_of(spec.dtype));
+        let draft = Draft { spec, cut, builder, sources: Vec::with_capacity(32) };
+        if cut.tp == 0 {
+            return Err(draft.refuse("a program for 0 chips"));
+        }
+        Ok(draft)
+    }
+
+    /// A refusal of this part: what it would need and cannot have.
+    pub(super) fn refuse(&self, what: impl std::fmt::Display) -> Refusal {
+        refuse(self.spec, self.cut, what)
+    }
+
+    // Sizes.
+
+    /// Rows of an activation.
+    pub(super) fn rows(&self) -> u32 {
+        match self.cut.step {
+            Form::Forward { rows } => rows,
+            Form::Decode { batch, .. } => batch,
+            Form::Prefill { chunk, .. } => chunk,
+        }
+    }
+
+    /// Sequences of the step.
+    pub(super) fn seqs(&self) -> u32 {
+        match self.cut.step {
+            Form::Decode { batch, .. } => batch,
+            Form::Forward { .. } | Form::Prefill { .. } => 1,
+        }
+    }
+
+    /// Positions of carried state; none where the step is stateless.
+    pub(super) fn context(&self) -> Option<u32> {
+        match self.cut.step {
+            Form::Forward { .. } => None,
+            Form::Decode { ctx, .. } | Form::Prefill { ctx, .. } => Some(ctx),
+        }
+    }
+
+    /// Chips the program is for.
+    pub(super) fn chips(&self) -> u32 {
+        self.cut.tp
+    }
+
+    /// `a * b` where it fits 32 bits.
+    pub(super) fn product(&self, a: u32, b: u32) -> Result<u32, Refusal> {
+        a.checked_mul(b).ok_or_else(|| {
+            Refusal::new(Code::SizeOverflow, At::Model, format!("{a} times {b} columns are more than 2^32"))
+        })
+    }
+
+    // Shardings.
+
+    /// Columns over all chips.
+    pub(super) fn columns(&self) -> Sharding {
+        self.columns_in(self.chips())
+    }
+
+    /// Columns in `parts`, fewer than the chips where KV heads replicate.
+    pub(super) fn columns_in(&self, parts: u32) -> Sharding {
+        self.split(Axis::Columns, parts)
+    }
+
+    /// Rows over all chips.
+    pub(super) fn split_rows(&self) -> Sharding {
+        self.split(Axis::Rows, self.chips())
+    }
+
+    fn split(&self, axis: Axis, parts: u32) -> Sharding {
+        if self.chips() == 1 { Sharding::Whole } else { Sharding::Split { axis, parts } }
+    }
+
+    // Declarations.
+
+    /// Storage of what the config's dtype says.
+    pub(super) fn stored(&self) -> Storage {
+        storage_of(self.spec.dtype)
+    }
+
+    fn declare(
+        &mut self,
+        template: String,
+        role: Role,
+        shape: Shape,
+        (storage, sharding): (Storage, Sharding),
+        source: Source,
+    ) -> Result<ValueId, Refusal> {
+        let name = match self.cut.part {
+            Part::Layer(l) => template.replace("{l}", &l.to_string()),
+            Part::Embed | Part::Head => template.clone(),
+        };
+        let element = match source {
+            Source::Index => Element::Int,
+            Source::Weight { .. } | Source::State | Source::Table | Source::Hidden => Element::Real,
+        };
+        let value = self.builder.declare(name, role, shape, element, storage, sharding);
+        self.sources.push((template, source));
+        value.map_err(|error| self.refuse(error))
+    }
+
+    /// A name of this part: with the layer's number in a layer.
+    fn template(&self, stem: &str) -> String {
+        match self.cut.part {
+            Part::Layer(_) => format!("{stem}{{l}}"),
+            Part::Embed | Part::Head => stem.to_owned(),
+        }
+    }
+
+    /// The hidden state `x`, `[rows, hidden]`.
+    pub(super) fn hidden(&mut self) -> Result<ValueId, Refusal> {
+        let shape = Shape::matrix(self.rows(), self.spec.hidden);
+        let form = (self.stored(), Sharding::Whole);
+        self.declare("x".to_owned(), Role::Input, shape, form, Source::Hidden)
+    }
+
+    /// `pos` or `token`, one integer a row.
+    pub(super) fn index(&mut self, name: &str) -> Result<ValueId, Refusal> {
+        let shape = Shape::matrix(self.rows(), 1);
+        self.declare(name.to_owned(), Role::Input, shape, (Storage::I32, Sharding::Whole), Source::Index)
+    }
+
+    /// Cosines and sines of a rotary embedding, numbered from the model's second distinct one on.
+    pub(super) fn tables(&mut self, rope: &Rope) -> Result<(ValueId, ValueId), Refusal> {
+        let number = table_number(self.spec, rope);
+        let shape = Shape::matrix(self.rows(), rope.rotary / 2);
+        let form = (Storage::F32, Sharding::Whole);
+        let mut table = |stem: &str, part| {
+            let name = if number == 0 { stem.to_owned() } else { format!("{stem}{number}") };
+            self.declare(name, Role::Table(RopeTable::of(rope, part)), shape, form, Source::Table)
+        };
+        Ok((table("cos", RopePart::Cos)?, table("sin", RopePart::Sin)?))
+    }
+
+    /// A state of each sequence.
+    pub(super) fn state(
+        &mut self,
+        stem: &str,
+        rows: u32,
+        cols: u32,
+        form: (Storage, Sharding),
+    ) -> Result<ValueId, Refusal> {
+        let shape = Shape { seqs: self.seqs(), rows, cols };
+        let template = self.template(stem);
+        self.declare(template, Role::State, shape, form, Source::State)
+    }
+
+    /// A weight of one row, stored as a vector.
+    pub(super) fn vector(
+        &mut self,
+        stem: &str,
+        weight: &Weight,
+        cols: u32,
+        sharding: Sharding,
+    ) -> Result<ValueId, Refusal> {
+        self.transposed(stem, weight, Shape::matrix(1, cols), (self.stored(), sharding))
+    }
+
+    /// A weight `[rows, cols]` whose stored axis 0 is the columns.
+    pub(super) fn transposed(
+        &mut self,
+        stem: &str,
+        weight: &Weight,
+        shape: Shape,
+        form: (Storage, Sharding),
+    ) -> Result<ValueId, Refusal> {
+        self.stored_as(weight, shape.cols, shape.rows)?;
+        let template = self.template(stem);
+        let source = Source::Weight { weight: weight.clone(), transposed: true };
+        self.declare(template, Role::Weight, shape, form, source)
+    }
+
+    /// A weight `[rows, cols]` whose stored axis 0 is the rows.
+    pub(super) fn untransposed(
+        &mut self,
+        stem: &str,
+        weight: &Weight,
+        shape: Shape,
+        form: (Storage, Sharding),
+    ) -> Result<ValueId, Refusal> {
+        self.stored_as(weight, shape.rows, shape.cols)?;
+        let template = self.template(stem);
+        let source = Source::Weight { weight: weight.clone(), transposed: false };
+        self.declare(template, Role::Weight, shape, form, source)
+    }
+
+    /// Whether the checkpoint's tensor has the indices that a weight is made of.
+    fn stored_as(&self, weight: &Weight, axis0: u32, axis1: u32) -> Result<(), Refusal> {
+        let (tensor, take) = (&weight.tensor, weight.take);
+        let inner = tensor.shape.get(1..).unwrap_or_default();
+        let inner = inner.iter().try_fold(1u64, |n, &d| n.checked_mul(u64::from(d)));
+        let last = match (take.run.checked_sub(1), take.count.checked_sub(1)) {
+            (Some(run), Some(count)) => {
+                u64::from(take.offset) + u64::from(count) * u64::from(take.stride) + u64::from(run)
+            }
+            (None, _) | (_, None) => return Err(self.refuse(format!("nothing is taken of `{}`", tensor.name))),
+        };
+        let axis = tensor.shape.first().copied().unwrap_or(0);
+        if take.len() != u64::from(axis0) || inner != Some(u64::from(axis1)) || last >= u64::from(axis) {
+            return Err(self.refuse(format!(
+                "`{}` is stored {:?}, of which {} rows up to {last} are taken, where {axis0} of {axis1} are needed",
+                tensor.name,
+                tensor.shape,
+                take.len()
+            )));
+        }
+        Ok(())
+    }
+
+    /// The weight of a product, `[input, out]`. Q8_0 blocks lie along the rows: a cut that is not between blocks leaves
+    /// the weight in the config's dtype.
+    pub(super) fn matrix(&mut self, stem: &str, linear: &Linear, sharding: Sharding) -> Result<ValueId, Refusal> {
+        let whole_blocks = match sharding {
+            Sharding::Split { axis: Axis::Rows, parts } => (linear.input / parts.max(1)).is_multiple_of(32),
+            Sharding::Split { axis: Axis::Columns, .. } | Sharding::Whole | Sharding::Partial => true,
+        };
+        let storage = match self.cut.weights {
+            Weights::Q8_0 if whole_blocks => Storage::Q8_0,
+            Weights::Q8_0 | Weights::Config => self.stored(),
+        };
+        self.transposed(stem, &linear.weight, Shape::matrix(linear.input, linear.out), (storage, sharding))
+    }
+
+    // Statements.
+
+    /// Binds the result of an operation.
+    pub(super) fn bind(&mut self, stem: &str, op: impl Into<Op>, operands: &[ValueId]) -> Result<ValueId, Refusal> {
+        let name = match self.cut.part {
+            Part::Layer(l) => format!("{stem}{l}"),
+            Part::Embed | Part::Head => stem.to_owned(),
+        };
+        self.builder.bind(name, op, operands).map_err(|error| self.refuse(error))
+    }
+
+    /// Stores rows in a cache, at their positions.
+    pub(super) fn append(&mut self, value: ValueId, state: ValueId, pos: ValueId) -> Result<(), Refusal> {
+        self.builder.append(value, state, pos).map_err(|error| self.refuse(error))
+    }
+
+    /// Shows the part's result.
+    pub(super) fn show(&mut self, value: ValueId) -> Result<(), Refusal> {
+        self.builder.show(value).map_err(|error| self.refuse(error))
+    }
+
+    /// `x W + b`, output features in `parts`.
+    pub(super) fn column_parallel(
+        &mut self,
+        names: &LinearNames,
+        linear: &Linear,
+        sharding: Sharding,
+        x: ValueId,
+    ) -> Result<ValueId, Refusal> {
+        let LinearNames(weight, bias, result) = *names;
+        let w = self.matrix(weight, linear, sharding)?;
+        match &linear.bias {
+            None => self.bind(result, MatMul, &[x, w]),
+            Some(b) => {
+                let b = self.vector(bias, b, linear.out, sharding)?;
+                let product = self.bind(&format!("{result}m"), MatMul, &[x, w])?;
+                self.bind(result, Plus, &[product, b])
+            }
+        }
+    }
+
+    /// `x W + b` of an `x` whose columns lie over the chips: the products are summed over them, then the bias comes in once.
+    pub(super) fn row_parallel(
+        &mut self,
+        names: &LinearNames,
+        linear: &Linear,
+        x: ValueId,
+    ) -> Result<ValueId, Refusal> {
+        let LinearNames(weight, bias, result) = *names;
+        let w = self.matrix(weight, linear, self.split_rows())?;
+        let b = match &linear.bias {
+            None => None,
+            Some(b) => Some(self.vector(bias, b, linear.out, Sharding::Whole)?),
+        };
+        let over_chips = self.chips() > 1;
+        let last_is_product = !over_chips && b.is_none();
+        let product = if last_is_product { result.to_owned() } else { format!("{result}m") };
+        let mut y = self.bind(&product, MatMul, &[x, w])?;
+        if over_chips {
+            let sum = if b.is_none() { result.to_owned() } else { format!("{result}s") };
+            y = self.bind(&sum, SumOverChips, &[y])?;
+        }
+        match b {
+            None => Ok(y),
+            Some(b) => self.bind(result, Plus, &[y, b]),
+        }
+    }
+
+    /// A norm over the whole row (`heads` 0) or over each of `heads` heads; `width` columns are normalised together.
+    pub(super) fn norm(
+        &mut self,
+        names: &NormNames,
+        norm: &Norm,
+        (heads, width): (u32, u32),
+        x: ValueId,
+    ) -> Result<ValueId, Refusal> {
+        let NormNames(weight, bias, result) = *names;
+        let mut operands = vec![x];
+        if let Some(w) = &norm.weight {
+            if heads > 1 && w.tensor.shape.len() > 1 {
+                return Err(
+                    self.refuse("a norm of heads with a weight row of its own for each head is no operation yet")
+                );
+            }
+            operands.push(self.vector(weight, w, width, Sharding::Whole)?);
+        }
+        let eps = norm.eps;
+        let op: Op = match (norm.kind, &norm.weight, &norm.bias) {
+            (NormKind::Rms { .. }, _, Some(_)) => {
+                return Err(self.refuse("an rmsnorm with a bias is no operation yet"));
+            }
+            (NormKind::Rms { one_plus }, weight, None) => {
+                let offset = if one_plus && weight.is_some() { 1.0 } else { 0.0 };
+                RmsNorm { eps, offset, heads }.into()
+            }
+            (NormKind::Layer, None, _) => {
+                return Err(self.refuse("a layernorm without a weight is no operation yet"));
+            }
+            (NormKind::Layer, Some(_), b) => {
+                if let Some(b) = b {
+                    operands.push(self.vector(bias, b, width, Sharding::Whole)?);
+                }
+                LayerNorm { eps, heads }.into()
+            }
+        };
+        self.bind(result, op, &operands)
+    }
+
+    /// The finished program, checked as a whole.
+    pub(super) fn finish(self) -> Result<Authored, Refusal> {
+        let (spec, cut) = (self.spec, self.cut);
+        let program = self.builder.finish().map_err(|error| refuse(spec, cut, error))?;
+        let bindings = (0u32..).zip(self.sources);
+        let bindings = bindings.map(|(n, (name, source))| Binding { value: ValueId(n), name, source }).collect();
+        Ok(Authored { program, bindings })
+    }
+}
+
+/// A refusal of a part of a model: what it would need and cannot have.
+fn refuse(spec: &ModelSpec, cut: &Cut, what: impl std::fmt::Display) -> Refusal {
+    let part = match cut.part {
+        Part::Embed => "embed".to_owned(),
+        Part::Head => "head".to_owned(),
+        Part::Layer(l) => {
+            let row = spec.layer_of.get(l as usize).and_then(|&row| spec.layers.get(row as usize));
+            row.map_or(format!("layer {l}"), |layer| format!("layer {l} ({})", describe(layer)))
+        }
+    };
+    Refusal::new(Code::LowerStatement, At::Model, format!("{part} cannot be authored: {what}"))
+}
+
+/// How a dtype is stored.
+pub(super) fn storage_of(dtype: Dtype) -> Storage {
+    match dtype {
+        Dtype::F32 => Storage::F32,
+        Dtype::F16 => Storage::F16,
+        Dtype::Bf16 => Storage::Bf16,
+    }
+}
+
+/// Which of the model's distinct tables, in order of first use, a rotary embedding reads.
+fn table_number(spec: &ModelSpec, rope: &Rope) -> usize {
+    let mut distinct: Vec<RopeTable> = Vec::new();
+    let wanted = RopeTable::of(rope, RopePart::Cos);
+    for layer in &spec.layers {
+        let used = match &layer.mixer {
+            Mixer::Attention(attention) => attention.rope.as_ref(),
+            Mixer::Latent(latent) => Some(&latent.rope),
+            Mixer::GatedDelta(_) => None,
+        };
+        if let Some(used) = used {
+            let table = RopeTable::of(used, RopePart::Cos);
+            if table == wanted {
+                return distinct.len();
+            }
+            if !distinct.contains(&table) {
+                distinct.push(table);
+            }
+        }
+    }
+    distinct.len()
+}

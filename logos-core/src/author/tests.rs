@@ -1,0 +1,275 @@
+//! What is authored, for every block, step and width.
+
+use super::sample::*;
+use super::*;
+use crate::language;
+use crate::language::ast::{Axis, Sharding, Storage};
+use crate::spec::{
+    Activation, Arrangement, AttentionSpan, FeedForward, Mixer, Mlp, Norm, NormKind, QkNorm, Router, RouterScore,
+    Weight,
+};
+
+const DECODE: Form = Form::Decode { ctx: 512, batch: 3 };
+const PREFILL: Form = Form::Prefill { ctx: 512, chunk: 8 };
+const FORWARD: Form = Form::Forward { rows: 5 };
+
+fn cut(step: Form, tp: u32, part: Part) -> Cut {
+    Cut { step, tp, weights: Weights::Config, part }
+}
+
+/// Authors every part at a width and every step, and checks each program afresh.
+fn all(spec: &ModelSpec, tp: u32) -> Vec<Authored> {
+    let mut authored = Vec::new();
+    for step in [DECODE, PREFILL, FORWARD] {
+        let layers = (0..spec.depth() as u32).map(Part::Layer);
+        let embed = (step != FORWARD).then_some(Part::Embed);
+        for part in embed.into_iter().chain(layers).chain([Part::Head]) {
+            for weights in [Weights::Config, Weights::Q8_0] {
+                let got = author(spec, &Cut { step, tp, weights, part }).unwrap_or_else(|refusal| panic!("{refusal}"));
+                assert_eq!(language::check(&got.program), Ok(()), "{part:?} of {step:?} over {tp}");
+                check_bindings(&got);
+                authored.push(got);
+            }
+        }
+    }
+    authored
+}
+
+/// One binding a declared value, in order, and the weights' shapes are those of what is stored.
+fn check_bindings(authored: &Authored) {
+    let program = &authored.program;
+    let declared = program.values.iter().filter(|v| matches!(v.origin, language::Origin::Declared(_)));
+    let names: Vec<_> = declared.map(|v| v.name.clone()).collect();
+    assert_eq!(authored.bindings.len(), names.len());
+    for (n, binding) in authored.bindings.iter().enumerate() {
+        assert_eq!(binding.value.0 as usize, n);
+        if let Source::Weight { weight, transposed } = &binding.source {
+            let shape = program.value(binding.value).shape;
+            let inner: u32 = weight.tensor.shape[1..].iter().product();
+            let stored = (weight.take.len() as u32, inner);
+            let expected = if *transposed { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
+            assert_eq!(stored, expected, "{}", binding.name);
+        }
+    }
+}
+
+fn one_layer(change: impl FnOnce(&mut crate::spec::LayerSpec)) -> ModelSpec {
+    let mut spec = attention_model();
+    change(&mut spec.layers[0]);
+    spec
+}
+
+fn attention_layer(change: impl FnOnce(&mut crate::spec::Attention)) -> ModelSpec {
+    one_layer(|layer| match &mut layer.mixer {
+        Mixer::Attention(attention) => change(attention),
+        Mixer::Latent(_) | Mixer::GatedDelta(_) => unreachable!("the sample's layer is attention"),
+    })
+}
+
+#[test]
+fn every_block_checks_over_one_two_and_four_chips() {
+    let per_head = |after_rope| QkNorm::PerHead { q: rms("qn", 16), k: rms("kn", 16), after_rope };
+    let bare = |mut norm: Norm| {
+        norm.weight = None;
+        norm
+    };
+    let specs = [
+        attention_model(),
+        attention_layer(|a| a.gate = Some(linear("g", 64, HIDDEN))),
+        attention_layer(|a| a.qk_norm = Some(per_head(false))),
+        attention_layer(|a| a.qk_norm = Some(per_head(true))),
+        attention_layer(|a| {
+            a.qk_norm = Some(QkNorm::PerHead { q: bare(rms("q", 16)), k: bare(rms("k", 16)), after_rope: true });
+        }),
+        attention_layer(|a| a.rope = None),
+        attention_layer(|a| a.span = AttentionSpan::Window(100)),
+        attention_layer(|a| a.span = AttentionSpan::Chunked(128)),
+        attention_layer(|a| a.softcap = Some(50.0)),
+        attention_layer(|a| {
+            a.kv_heads = 1;
+            a.k = linear("k", 16, HIDDEN);
+            a.v = linear("v", 16, HIDDEN);
+        }),
+        attention_layer(|a| {
+            a.q = with_bias(a.q.clone(), "q");
+            a.k = with_bias(a.k.clone(), "k");
+            a.v = with_bias(a.v.clone(), "v");
+            a.o = with_bias(a.o.clone(), "o");
+        }),
+        one_layer(|l| {
+            l.arrangement = Arrangement::Sequential {
+                before_mixer: None,
+                after_mixer: Some(rms("n1", HIDDEN)),
+                before_feed_forward: Some(layer_norm("n2", HIDDEN)),
+                after_feed_forward: Some(rms("n3", HIDDEN)),
+            };
+        }),
+        one_layer(|l| {
+            l.arrangement = Arrangement::Parallel { mixer: layer_norm("n", HIDDEN), feed_forward: None };
+        }),
+        one_layer(|l| {
+            let other = Some(rms("n2", HIDDEN));
+            l.arrangement = Arrangement::Parallel { mixer: rms("n", HIDDEN), feed_forward: other };
+            l.residual_scale = Some(0.22);
+        }),
+        one_layer(|l| {
+            let mut plain = mlp();
+            plain.gate = None;
+            plain.up = with_bias(plain.up, "up");
+            plain.down = with_bias(plain.down, "down");
+            plain.activation = Activation::GeluTanh;
+            l.feed_forward = FeedForward::Dense(plain);
+        }),
+        one_layer(|l| l.feed_forward = FeedForward::Dense(Mlp { activation: Activation::Gelu, ..mlp() })),
+        hybrid_model(),
+    ];
+    for mut spec in specs {
+        for tp in [1, 2] {
+            all(&spec, tp);
+        }
+        if spec.layers.len() == 1 {
+            // KV heads on pairs of chips.
+            all(&spec, 4);
+        }
+        spec.embedding_scale = Some(8.0);
+        spec.head.scale = Some(0.5);
+        spec.head.softcap = Some(30.0);
+        spec.head.linear = with_bias(spec.head.linear, "head");
+        all(&spec, 2);
+    }
+}
+
+fn value<'a>(authored: &'a Authored, name: &str) -> &'a language::Value {
+    authored.program.values.iter().find(|v| v.name == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+#[test]
+fn a_window_or_a_chunk_bounds_the_cache() {
+    let rows = |span, ctx| {
+        let spec = attention_layer(|a| a.span = span);
+        let authored = author(&spec, &cut(Form::Decode { ctx, batch: 3 }, 1, Part::Layer(0))).unwrap();
+        let cache = value(&authored, "Kc0").shape;
+        assert_eq!((cache.seqs, cache.cols), (3, 32));
+        cache.rows
+    };
+    assert_eq!(rows(AttentionSpan::Full, 512), 512);
+    assert_eq!(rows(AttentionSpan::Window(100), 512), 100);
+    assert_eq!(rows(AttentionSpan::Window(100), 64), 64);
+    assert_eq!(rows(AttentionSpan::Chunked(128), 512), 128);
+}
+
+#[test]
+fn states_are_stored_as_the_config_says() {
+    let authored = author(&hybrid_model(), &cut(DECODE, 2, Part::Layer(0))).unwrap();
+    let (memory, ring) = (value(&authored, "S0"), value(&authored, "Rv0"));
+    assert_eq!((memory.shape.seqs, memory.shape.rows, memory.shape.cols), (3, 32, 8));
+    assert_eq!((memory.storage, memory.sharding), (Storage::F32, Sharding::Split { axis: Axis::Rows, parts: 2 }));
+    assert_eq!((ring.shape.seqs, ring.shape.rows, ring.shape.cols), (3, 3, 32));
+    assert_eq!((ring.storage, ring.sharding), (Storage::Bf16, Sharding::Split { axis: Axis::Columns, parts: 2 }));
+}
+
+#[test]
+fn q8_0_weights_are_cut_at_whole_blocks_or_kept() {
+    let storage = |tp, name: &str| {
+        let cut = Cut { weights: Weights::Q8_0, ..cut(DECODE, tp, Part::Layer(0)) };
+        value(&author(&attention_model(), &cut).unwrap(), name).storage
+    };
+    // 128 inputs are four blocks; the 64 of the output projection are two, which four chips would halve.
+    assert_eq!(storage(2, "Wdown0"), Storage::Q8_0);
+    assert_eq!(storage(4, "Wdown0"), Storage::Q8_0);
+    assert_eq!(storage(2, "Wo0"), Storage::Q8_0);
+    assert_eq!(storage(4, "Wo0"), Storage::Bf16);
+    assert_eq!(storage(4, "Wq0"), Storage::Q8_0);
+    assert_eq!(storage(4, "an0"), Storage::Bf16);
+}
+
+#[test]
+fn layers_share_their_tables_and_others_are_numbered() {
+    let mut spec = model(vec![layer(Mixer::Attention(attention())); 3]);
+    for (l, theta) in [(1, 500_000.0), (2, 10_000.0)] {
+        if let Mixer::Attention(attention) = &mut spec.layers[l].mixer {
+            attention.rope.as_mut().unwrap().theta = theta;
+        }
+    }
+    let tables = |l| {
+        let authored = author(&spec, &cut(DECODE, 1, Part::Layer(l))).unwrap();
+        let tables = authored.bindings.into_iter().filter(|b| b.source == Source::Table);
+        tables.map(|b| b.name).collect::<Vec<_>>()
+    };
+    assert_eq!(tables(0), ["cos", "sin"]);
+    assert_eq!(tables(1), ["cos1", "sin1"]);
+    assert_eq!(tables(2), ["cos", "sin"]);
+}
+
+#[test]
+fn the_hidden_state_is_named_by_position() {
+    let authored = author(&attention_model(), &cut(DECODE, 1, Part::Layer(0))).unwrap();
+    let hidden = &authored.bindings[0];
+    assert_eq!((hidden.name.as_str(), &hidden.source), ("x", &Source::Hidden));
+    assert_eq!((hidden.name_at(0), hidden.name_at(1), hidden.name_at(64)), ("x".into(), "xo0".into(), "xo63".into()));
+}
+
+#[track_caller]
+fn refused(spec: &ModelSpec, cut: &Cut, message: &str) {
+    assert_eq!(author(spec, cut).unwrap_err().message, message);
+}
+
+#[test]
+fn what_the_language_cannot_say_is_refused_by_name() {
+    let here = cut(DECODE, 1, Part::Layer(0));
+    let sinks = attention_layer(|a| a.sinks = Some(Weight::whole("s", &[4])));
+    refused(&sinks, &here, "layer 0 (attention) cannot be authored: attention with sinks is no operation yet");
+    let experts = one_layer(|l| {
+        l.feed_forward = FeedForward::Experts(crate::spec::Experts {
+            count: 8,
+            router: Router {
+                linear: linear("router", 8, HIDDEN),
+                score: RouterScore::Softmax,
+                correction: None,
+                groups: (1, 1),
+                group_sum_of_two: false,
+                top_k: 2,
+                normalised: true,
+                scale: 1.0,
+                on_input: false,
+            },
+            expert: mlp(),
+            shared: None,
+            shared_gate: None,
+        });
+    });
+    let message = "layer 0 (attention, experts) cannot be authored: a router over 8 experts is no operation yet";
+    refused(&experts, &here, message);
+    let full = attention_layer(|a| a.qk_norm = Some(QkNorm::FullWidth { q: rms("q", 64), k: rms("k", 32) }));
+    all(&full, 1);
+    let message =
+        "layer 0 (attention) cannot be authored: a norm over all heads that lie on several chips is no operation yet";
+    refused(&full, &cut(DECODE, 2, Part::Layer(0)), message);
+    let each = attention_layer(|a| {
+        let q = Norm { kind: NormKind::Layer, weight: Some(Weight::whole("w", &[4, 16])), ..rms("q", 16) };
+        a.qk_norm = Some(QkNorm::PerHead { q, k: rms("k", 16), after_rope: false });
+    });
+    let message = "layer 0 (attention) cannot be authored: a norm of heads with a weight row of its own for each head is no operation yet";
+    refused(&each, &here, message);
+    let spec = attention_model();
+    let forward = cut(FORWARD, 1, Part::Embed);
+    refused(&spec, &forward, "embed cannot be authored: the first hidden state of a forward step is an input");
+    let message = "layer 7 cannot be authored: the model has 1 layers, counted from 0";
+    refused(&spec, &cut(DECODE, 1, Part::Layer(7)), message);
+    refused(&spec, &cut(DECODE, 0, Part::Head), "head cannot be authored: a program for 0 chips");
+}
+
+#[test]
+fn a_weight_that_is_not_what_is_stored_is_refused() {
+    let spec = attention_layer(|a| a.q.weight.tensor.shape = vec![64, 63]);
+    let message = "layer 0 (attention) cannot be authored: `l.{l}.q.weight` is stored [64, 63], \
+                   of which 64 rows up to 63 are taken, where 64 of 64 are needed";
+    refused(&spec, &cut(DECODE, 1, Part::Layer(0)), message);
+}
+
+#[test]
+fn sizes_that_do_not_fit_are_refused() {
+    let spec = attention_layer(|a| a.head_dim = u32::MAX);
+    let refusal = author(&spec, &cut(DECODE, 1, Part::Layer(0))).unwrap_err();
+    assert_eq!(refusal.code, crate::Code::SizeOverflow);
+}
