@@ -17,6 +17,8 @@
 //! A size is checked where it is used: `tp(5)` on 24 heads is a [`BuildError`] with every reason and the widths that
 //! are admitted, shown by Cargo. Behind the feature `cli` is the `cargo logos` command.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 mod describe;
 mod emit;
 mod error;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use logos_core::{At, Code, Refusal, nearest};
 
@@ -104,12 +104,12 @@ fn refusal(message: impl Into<String>) -> Refusal {
 /// The path with its first component that does not exist replaced by the nearest name beside it, if the whole then exists.
 fn near_path(root: &Path, path: &str) -> Option<String> {
     let mut known = root.to_path_buf();
-    let mut written: Vec<String> = Vec::new();
+    let mut written = PathBuf::new();
     for component in Path::new(path).components() {
         let name = component.as_os_str().to_str()?;
         if known.join(name).exists() || !matches!(component, Component::Normal(_)) {
             known.push(name);
-            written.push(name.to_owned());
+            written.push(name);
             continue;
         }
         let folder = if known.as_os_str().is_empty() { Path::new(".") } else { &known };
@@ -118,9 +118,9 @@ fn near_path(root: &Path, path: &str) -> Option<String> {
         names.sort_unstable();
         let near = nearest(name, names.iter().map(String::as_str))?;
         known.push(near);
-        written.push(near.to_owned());
+        written.push(near);
     }
-    known.is_file().then(|| written.join("/"))
+    known.is_file().then(|| written.to_string_lossy().replace('\\', "/"))
 }
 
 #[cfg(test)]

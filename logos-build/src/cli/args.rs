@@ -1,0 +1,141 @@
+//! The command line.
+
+use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
+use logos_core::Weights;
+
+/// The forms of deployment, in the order of their help.
+pub(super) const MODES: [&str; 3] = ["decode", "prefill", "forward"];
+
+/// The whole command.
+pub(super) fn command() -> Command {
+    Command::new("cargo logos")
+        .bin_name("cargo logos")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Compile a language model's config for a spatial chip, and look at the result")
+        .after_help("Cycles are cycles of a unit model, never a time. Nothing here ran on an RDU; no speed is claimed.")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            request(Command::new("check"))
+                .about("Compile a deployment, check its certificate, show programs and bytes a chip")
+                .arg(json()),
+        )
+        .subcommand(
+            request(Command::new("kinds"))
+                .about("List the layer kinds: which layers run which program, and what each holds")
+                .arg(json()),
+        )
+        .subcommand(
+            request(Command::new("program"))
+                .about("Print a program's LOGOS text")
+                .arg(number("layer", "N", "The program of this layer, counted from 0"))
+                .arg(flag("embed", "The embedding program"))
+                .arg(flag("head", "The head program"))
+                .group(ArgGroup::new("which").args(["layer", "embed", "head"]).required(true)),
+        )
+        .subcommand(request(Command::new("emit")).about("Write the bundle to a .logos file").arg(
+            Arg::new("output").short('o').long("output").value_name("FILE").required(true).help("The file to write"),
+        ))
+        .subcommand(
+            Command::new("inspect")
+                .about("List and re-check the bundles of a .logos file or of a finished binary")
+                .arg(
+                    Arg::new("file")
+                        .value_name("FILE")
+                        .required(true)
+                        .help("A .logos file, or an ELF, Mach-O or PE file"),
+                )
+                .arg(
+                    Arg::new("export")
+                        .long("export")
+                        .value_name("FOLDER")
+                        .help("Also write each bundle that checks to FOLDER as N.logos"),
+                )
+                .arg(json()),
+        )
+        .subcommand(
+            Command::new("explain")
+                .about("Explain a code such as LOGOS-TP-02; without a code, list them")
+                .arg(Arg::new("code").value_name("CODE")),
+        )
+}
+
+/// Adds what a request consists of.
+fn request(command: Command) -> Command {
+    command
+        .arg(Arg::new("config").value_name("CONFIG").required(true).help("The model's config.json"))
+        .arg(Arg::new("chip").long("chip").value_name("CHIP").required(true).help("The chip: SN50, SN40L, …"))
+        .arg(
+            Arg::new("mode")
+                .long("mode")
+                .value_name("MODE")
+                .default_value("decode")
+                .value_parser(MODES)
+                .help("The form of a step"),
+        )
+        .arg(number("tp", "CHIPS", "Tensor-parallel width; 1 if left out"))
+        .arg(number("ctx", "POSITIONS", "Context (decode, prefill)"))
+        .arg(number("batch", "SEQUENCES", "Sequences of a step (decode); 1 if left out"))
+        .arg(number("chunk", "TOKENS", "Tokens of a step (prefill)"))
+        .arg(number("rows", "TOKENS", "Tokens of the step (forward)"))
+        .arg(
+            Arg::new("weights")
+                .long("weights")
+                .value_name("STORAGE")
+                .default_value("config")
+                .value_parser(Weights::NAMES)
+                .help("How weights are stored"),
+        )
+        .arg(
+            Arg::new("name")
+                .long("name")
+                .value_name("NAME")
+                .help("The model's name in the bundle; the config's folder if left out"),
+        )
+}
+
+fn number(name: &'static str, unit: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(unit).help(help).allow_negative_numbers(true).value_parser(size)
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+fn json() -> Arg {
+    Arg::new("json")
+        .long("json")
+        .action(ArgAction::SetTrue)
+        .value_parser(value_parser!(bool))
+        .help("Print JSON in place of tables")
+}
+
+/// A whole number, with underscores or without.
+fn size(text: &str) -> Result<u32, String> {
+    let digits: String = text.chars().filter(|&c| c != '_').collect();
+    if digits.starts_with('-') {
+        return Err("a size is not negative".to_owned());
+    }
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err("a size is a whole number, `262144` or `262_144`".to_owned());
+    }
+    digits.parse().map_err(|_| format!("the largest size is {}", u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{command, size};
+
+    #[test]
+    fn the_command_line_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_are_whole_numbers() {
+        assert_eq!(size("262_144"), Ok(262_144));
+        for wrong in ["", "_", "-1", "8.0", "0x8", "4294967296", "٣"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! JSON documents: what a bundle says, with where each kind of figure comes from.
+
+use std::io::{self, Write};
+
+use logos_bundle::check::{RULES, Verdicts};
+use logos_bundle::view::{Bundle, Program, Section};
+use logos_core::Refusal;
+use serde_json::{Map, Value, json};
+
+/// Pretty, with one trailing newline.
+pub(super) fn write(out: &mut dyn Write, document: &Value) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(document).map_err(io::Error::other)?;
+    writeln!(out, "{text}")
+}
+
+/// What every document begins with.
+fn document(schema: &str, entries: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    let mut map = Map::new();
+    map.insert("schema".to_owned(), schema.into());
+    map.insert("version".to_owned(), 1.into());
+    map.insert("_generated_by".to_owned(), concat!("cargo-logos ", env!("CARGO_PKG_VERSION")).into());
+    map.insert(
+        "provenance".to_owned(),
+        json!({
+            "bytes": "derived from the config and the deployment",
+            "memory_bytes": "published by the chip's vendor",
+            "cycles": "modeled: cycles of the unit model in the bundle's chip rows, never a time",
+        }),
+    );
+    map.insert("no_speed_claim".to_owned(), true.into());
+    map.insert("honesty".to_owned(), "nothing here ran on an RDU; no speed is claimed".into());
+    map.extend(entries.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    Value::Object(map)
+}
+
+/// `cargo logos check --json`.
+pub(super) fn check(bundle: &Bundle<'_>, verdicts: &Verdicts) -> Value {
+    document("logos.rdu.check", bundle_entries(bundle, verdicts))
+}
+
+/// `cargo logos inspect --json`.
+pub(super) fn inspect(bundles: Vec<Value>) -> Value {
+    document("logos.rdu.inspect", [("bundles", bundles.into())])
+}
+
+/// `cargo logos kinds --json`.
+pub(super) fn kinds(bundle: &Bundle<'_>) -> Value {
+    document(
+        "logos.rdu.kinds",
+        [("deployment", deployment(bundle)), ("programs", bundle.programs().map(|p| kind(&p)).collect())],
+    )
+}
+
+/// One bundle of several.
+pub(super) fn bundle(bundle: &Bundle<'_>, verdicts: &Verdicts) -> Value {
+    Value::Object(bundle_entries(bundle, verdicts).into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+fn bundle_entries(bundle: &Bundle<'_>, verdicts: &Verdicts) -> [(&'static str, Value); 4] {
+    [
+        ("deployment", deployment(bundle)),
+        ("fit", fit(bundle)),
+        ("programs", bundle.programs().map(|program| self::program(&program)).collect()),
+        ("certificate", certificate(bundle, verdicts)),
+    ]
+}
+
+fn deployment(bundle: &Bundle<'_>) -> Value {
+    json!({
+        "model": bundle.model().to_string(),
+        "form": bundle.form().to_string(),
+        "chip": bundle.chip().map(|chip| chip.name().to_string()),
+        "chips": bundle.chips(),
+        "ctx": bundle.ctx(),
+        "sequences": bundle.sequences(),
+        "tokens": bundle.tokens(),
+        "layers": bundle.layer_count(),
+        "bundle_bytes": bundle.len() as u64 * 4,
+    })
+}
+
+fn fit(bundle: &Bundle<'_>) -> Value {
+    let fit = bundle.fit();
+    json!({
+        "weights_per_chip_bytes": fit.weight_bytes,
+        "state_bytes_per_chip": fit.state_bytes,
+        "kv_cache_bytes_per_chip": fit.kv_bytes,
+        "need_bytes_per_chip": fit.need_bytes,
+        "memory_bytes_per_chip": fit.memory_bytes,
+        "hbm_headroom_bytes": fit.hbm_headroom_bytes,
+        "fits": fit.fits,
+        "max_ctx_in_hbm": fit.max_ctx,
+        "max_sequences": fit.max_sequences,
+    })
+}
+
+fn program(program: &Program<'_>) -> Value {
+    json!({
+        "name": program.name().to_string(),
+        "role": program.role().to_string(),
+        "layers": program.layer_count(),
+        "first_layer": program.first_layer(),
+        "identity": program.identity().to_string(),
+        "statements": program.statements().count(),
+        "sections": program.sections().map(|section| self::section(&section)).collect::<Vec<_>>(),
+    })
+}
+
+fn section(section: &Section<'_>) -> Value {
+    json!({
+        "stages": section.stages().count(),
+        "edges": section.edges().count(),
+        "places": section.places(),
+        "transitions": section.transitions(),
+        "cells": section.cells(),
+        "interval_cycles": section.interval_cycles(),
+        "span_cycles": section.span_cycles(),
+        "bound_cycles": section.bound_cycles(),
+        "binder": section.binder().to_string(),
+        "tight": section.is_tight(),
+    })
+}
+
+fn kind(program: &Program<'_>) -> Value {
+    json!({
+        "name": program.name().to_string(),
+        "role": program.role().to_string(),
+        "layers": program.layers().map(|layer| layer.index()).collect::<Vec<_>>(),
+        "first_layer": program.first_layer(),
+        "identity": program.identity().to_string(),
+        "weight_bytes_per_chip": program.weight_bytes(),
+        "state_bytes_per_chip": program.state_bytes(),
+    })
+}
+
+fn certificate(bundle: &Bundle<'_>, verdicts: &Verdicts) -> Value {
+    let text = bundle.verify_text();
+    let rules: Vec<Value> = RULES
+        .iter()
+        .zip(verdicts.faults.iter().zip(verdicts.obligations.iter().zip(&verdicts.reached)))
+        .map(|(name, (fault, (obligations, reached)))| {
+            json!({
+                "rule": name,
+                "holds": fault.is_none() && *reached,
+                "obligations": obligations,
+                "fault": fault.map(|fault| fault.to_string()),
+            })
+        })
+        .collect();
+    json!({
+        "schedule_digest": bundle.schedule_digest(),
+        "digest_hex": format!("{:016x}", bundle.schedule_digest()),
+        "rechecked": verdicts.hold() && text.is_ok(),
+        "rules": rules,
+        "text_fault": text.err().map(|mismatch| mismatch.to_string()),
+    })
+}
+
+/// What a refused command prints with `--json`.
+pub(super) fn refusals(refusals: &[Refusal]) -> Value {
+    let refusals: Vec<Value> = refusals
+        .iter()
+        .map(|refusal| {
+            let facts: Map<String, Value> =
+                refusal.facts.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+            json!({
+                "code": refusal.code.as_str(),
+                "at": super::request::place(&refusal.at),
+                "message": refusal.message,
+                "facts": facts,
+                "help": refusal.help,
+            })
+        })
+        .collect();
+    document("logos.rdu.refusals", [("refusals", refusals.into())])
+}

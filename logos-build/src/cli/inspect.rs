@@ -1,0 +1,82 @@
+//! `cargo logos inspect FILE`: the bundles of a `.logos` file or of a finished binary, checked again from their words alone.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use clap::ArgMatches;
+use logos_bundle::check;
+use logos_bundle::table::layout::MAGIC;
+use logos_bundle::view::{Bundle, BundleError, Bundles};
+use object::{Object, ObjectSection};
+
+use super::{Failure, document, report};
+
+pub(super) fn inspect(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
+    let file = matches.get_one::<String>("file").map_or("", String::as_str);
+    let bytes = fs::read(file).map_err(|error| Failure::File(format!("`{file}` cannot be read: {error}")))?;
+    let found = bundles(file, &bytes)?;
+    let json = matches.get_flag("json");
+    let mut documents = Vec::new();
+    let mut all_hold = true;
+    for (index, found) in found.iter().enumerate() {
+        let bundle = match found {
+            Ok(bundle) => bundle,
+            Err(error) => {
+                all_hold = false;
+                if json {
+                    documents.push(serde_json::json!({ "error": error.to_string() }));
+                } else {
+                    writeln!(out, "bundle {index}: {error}\n")?;
+                }
+                continue;
+            }
+        };
+        let words: Vec<u32> = bundle.words().collect();
+        let verdicts = check::all(&words);
+        let holds = verdicts.hold() && bundle.verify_text().is_ok();
+        all_hold &= holds;
+        if json {
+            documents.push(document::bundle(bundle, &verdicts));
+        } else {
+            writeln!(out, "bundle {index}")?;
+            report::summary(out, bundle, &verdicts)?;
+            writeln!(out)?;
+        }
+        if let (Some(folder), true) = (matches.get_one::<String>("export"), holds) {
+            export(Path::new(folder), index, &words)?;
+        }
+    }
+    if json {
+        document::write(out, &document::inspect(documents))?;
+    }
+    if all_hold { Ok(()) } else { Err(Failure::Unchecked) }
+}
+
+/// The bundles of a file; at least one, sound or damaged.
+fn bundles<'f>(file: &str, bytes: &'f [u8]) -> Result<Vec<Result<Bundle<'f>, BundleError>>, Failure> {
+    let magic = bytes.first_chunk::<4>().map(|magic| u32::from_le_bytes(*magic));
+    if magic == Some(MAGIC) || magic == Some(MAGIC.swap_bytes()) {
+        return Ok(vec![Bundle::from_bytes(bytes)]);
+    }
+    let object = object::File::parse(bytes)
+        .map_err(|_| Failure::File(format!("`{file}` is neither a .logos file nor an ELF, Mach-O or PE file")))?;
+    let section = object
+        .sections()
+        .find(|section| matches!(section.name(), Ok(".logos" | "__logos")))
+        .ok_or_else(|| Failure::File(format!("`{file}` has no .logos section: no deployment is linked into it")))?;
+    let data = section.data().map_err(|error| Failure::File(format!("the .logos section of `{file}`: {error}")))?;
+    let found: Vec<_> = Bundles::scan(data).collect();
+    if found.is_empty() {
+        return Err(Failure::File(format!("the .logos section of `{file}` holds no bundle")));
+    }
+    Ok(found)
+}
+
+fn export(folder: &Path, index: usize, words: &[u32]) -> Result<(), Failure> {
+    let path = folder.join(format!("{index}.logos"));
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&path, bytes))
+        .map_err(|error| Failure::File(format!("`{}` cannot be written: {error}", path.display())))
+}

@@ -1,0 +1,222 @@
+//! The commands that compile: what they print is read back from the bundle.
+
+use std::fmt::Display;
+use std::fs;
+use std::io::Write;
+
+use clap::ArgMatches;
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{CellAlignment, Table};
+use logos_bundle::check::{self, RULES, Verdicts};
+use logos_bundle::view::{Bundle, Program, ProgramRole};
+use logos_core::Compiled;
+
+use super::{Failure, document, request};
+use crate::describe::{grouped, signed};
+
+/// `cargo logos check`.
+pub(super) fn check(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
+    let compiled = request::compile(matches)?;
+    let bundle = read(&compiled)?;
+    let verdicts = check::all(&compiled.words);
+    if matches.get_flag("json") {
+        document::write(out, &document::check(&bundle, &verdicts))?;
+    } else {
+        summary(out, &bundle, &verdicts)?;
+    }
+    if verdicts.hold() && bundle.verify_text().is_ok() { Ok(()) } else { Err(Failure::Unchecked) }
+}
+
+/// `cargo logos kinds`.
+pub(super) fn kinds(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
+    let compiled = request::compile(matches)?;
+    let bundle = read(&compiled)?;
+    if matches.get_flag("json") {
+        document::write(out, &document::kinds(&bundle))?;
+        return Ok(());
+    }
+    let mut table = table(["program", "layers", "of", "weight bytes a layer and chip", "state bytes a layer and chip"]);
+    for program in bundle.programs() {
+        let layers: Vec<u32> = program.layers().map(|layer| layer.index()).collect();
+        row(
+            &mut table,
+            [
+                &program.name() as &dyn Display,
+                &layers.len(),
+                &ranges(&layers),
+                &grouped(program.weight_bytes()),
+                &grouped(program.state_bytes()),
+            ],
+        );
+    }
+    align(&mut table, &[1, 3, 4]);
+    writeln!(out, "{table}")?;
+    Ok(())
+}
+
+/// `cargo logos program`.
+pub(super) fn program(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
+    let compiled = request::compile(matches)?;
+    let bundle = read(&compiled)?;
+    let role = |role| bundle.programs().find(|program| program.role() == role);
+    let (program, missing) = if matches.get_flag("embed") {
+        (
+            role(ProgramRole::Embed),
+            "this deployment has no embedding program: its first hidden state is an input".to_owned(),
+        )
+    } else if matches.get_flag("head") {
+        (role(ProgramRole::Head), "this deployment has no head program".to_owned())
+    } else {
+        let layer = matches.get_one::<u32>("layer").copied().unwrap_or(0);
+        let program = bundle.layer(layer).and_then(|layer| layer.program());
+        (program, format!("there is no layer {layer}: the layers are 0 to {}", bundle.layer_count().saturating_sub(1)))
+    };
+    let Some(program) = program else { return Err(Failure::File(missing)) };
+    writeln!(out, "{}", program.text().to_string().trim_end())?;
+    Ok(())
+}
+
+/// `cargo logos emit`.
+pub(super) fn emit(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
+    let compiled = request::compile(matches)?;
+    let bundle = read(&compiled)?;
+    let file = matches.get_one::<String>("output").map_or("", String::as_str);
+    let bytes: Vec<u8> = compiled.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    fs::write(file, &bytes).map_err(|error| Failure::File(format!("`{file}` cannot be written: {error}")))?;
+    writeln!(out, "{file}: {} bytes, {bundle}", bytes.len())?;
+    Ok(())
+}
+
+fn read(compiled: &Compiled) -> Result<Bundle<'_>, Failure> {
+    Bundle::read(&compiled.words).map_err(|error| Failure::File(format!("the compiler's own bundle: {error}")))
+}
+
+/// A bundle for people: fit, programs, certificate.
+pub(super) fn summary(out: &mut dyn Write, bundle: &Bundle<'_>, verdicts: &Verdicts) -> Result<(), Failure> {
+    writeln!(out, "{bundle}\n")?;
+    let fit = bundle.fit();
+    let mut facts = table(["bytes a chip", "", "from"]);
+    let memory = if fit.hbm_bytes == 0 { "DDR" } else { "HBM" };
+    for (name, value, source) in [
+        ("weights", grouped(fit.weight_bytes), "derived"),
+        ("carried state", grouped(fit.state_bytes), "derived"),
+        ("  of it KV cache", grouped(fit.kv_bytes), "derived"),
+        (memory, grouped(fit.memory_bytes), "published"),
+        ("headroom", signed(fit.hbm_headroom_bytes), "derived"),
+    ] {
+        row(&mut facts, [&name as &dyn Display, &value, &source]);
+    }
+    align(&mut facts, &[1]);
+    writeln!(out, "{facts}")?;
+    if fit.max_ctx > 0 {
+        writeln!(out, "largest context with these sequences: {}", grouped(u64::from(fit.max_ctx)))?;
+    }
+    writeln!(out, "most sequences at this context: {}\n", grouped(u64::from(fit.max_sequences)))?;
+    programs(out, bundle)?;
+    certificate(out, bundle, verdicts)
+}
+
+fn programs(out: &mut dyn Write, bundle: &Bundle<'_>) -> Result<(), Failure> {
+    let mut table =
+        table(["program", "layers", "stages", "edges", "places", "cells", "interval", "bound", "binds", "tight"]);
+    for program in bundle.programs() {
+        for section in program.sections() {
+            row(
+                &mut table,
+                [
+                    &title(&program, section.index()) as &dyn Display,
+                    &program.layer_count(),
+                    &section.stages().count(),
+                    &section.edges().count(),
+                    &section.places(),
+                    &section.cells(),
+                    &grouped(section.interval_cycles()),
+                    &grouped(section.bound_cycles()),
+                    &section.binder(),
+                    &(if section.is_tight() { "yes" } else { "no" }),
+                ],
+            );
+        }
+    }
+    align(&mut table, &[1, 2, 3, 4, 5, 6, 7]);
+    writeln!(out, "{table}\ninterval and bound in cycles of the unit model (modeled), never a time\n")?;
+    Ok(())
+}
+
+fn title(program: &Program<'_>, section: u32) -> String {
+    match program.sections().count() {
+        0 | 1 => program.name().to_string(),
+        sections => format!("{}, section {} of {sections}", program.name(), section + 1),
+    }
+}
+
+fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, verdicts: &Verdicts) -> Result<(), Failure> {
+    let mut table = table(["rule", "obligations", ""]);
+    for (rule, name) in RULES.iter().enumerate() {
+        let verdict = match &verdicts.faults[rule] {
+            Some(fault) => fault.to_string(),
+            None if verdicts.reached[rule] => "holds".to_owned(),
+            None => "not reached".to_owned(),
+        };
+        row(&mut table, [name as &dyn Display, &grouped(verdicts.obligations[rule]), &verdict]);
+    }
+    align(&mut table, &[1]);
+    writeln!(out, "{table}")?;
+    match bundle.verify_text() {
+        Ok(()) => writeln!(out, "SHA-256 of every program text agrees")?,
+        Err(mismatch) => writeln!(out, "{mismatch}")?,
+    }
+    let holds = if verdicts.hold() { "the certificate holds" } else { "THE CERTIFICATE DOES NOT HOLD" };
+    writeln!(out, "{holds}; digest {:016x}", bundle.schedule_digest())?;
+    Ok(())
+}
+
+fn table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.set_header(header);
+    table
+}
+
+fn row<const N: usize>(table: &mut Table, cells: [&dyn Display; N]) {
+    table.add_row(cells.map(ToString::to_string));
+}
+
+fn align(table: &mut Table, right: &[usize]) {
+    for &column in right {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// `0-2, 4-6, 8`, shortened where a pattern goes on.
+fn ranges(layers: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &layer in layers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == layer => *last = layer,
+            Some(_) | None => runs.push((layer, layer)),
+        }
+    }
+    let shown: Vec<String> = runs
+        .iter()
+        .take(8)
+        .map(|&(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") })
+        .collect();
+    let more = if runs.len() > 8 { format!(", … {}", layers.last().map_or(0, |last| *last)) } else { String::new() };
+    shown.join(", ") + &more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn layers_are_listed_as_runs() {
+        assert_eq!(ranges(&[]), "");
+        assert_eq!(ranges(&[0, 1, 2, 4, 5, 8]), "0-2, 4-5, 8");
+        let every_fourth: Vec<u32> = (0..16).map(|n| n * 4 + 3).collect();
+        assert_eq!(ranges(&every_fourth), "3, 7, 11, 15, 19, 23, 27, 31, … 63");
+    }
+}

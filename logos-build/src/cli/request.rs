@@ -1,0 +1,100 @@
+//! From the command line to a request, and back from a refusal's place to the option it came from.
+
+use std::path::Path;
+
+use clap::ArgMatches;
+use logos_core::{At, Code, Compiled, DeploymentRequest, Form, Key, Refusal, Request, Weights};
+
+use super::Failure;
+use crate::source::read_any_config;
+
+/// Compiles what the command line asks for: one deployment.
+pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
+    let path = text(matches, "config");
+    let mut refusals = Vec::new();
+    let config = read_any_config(path).map_err(|refusal| refusals.push(refusal)).ok();
+    let form = form(matches).map_err(|more| refusals.extend(more)).ok();
+    let (Some(config), Some(form)) = (config, form) else { return Err(Failure::Refused(refusals)) };
+    let weights = Weights::from_name(text(matches, "weights")).unwrap_or_default();
+    let deployment = DeploymentRequest {
+        name: text(matches, "mode").to_ascii_uppercase(),
+        form,
+        tp: number(matches, "tp").unwrap_or(1),
+    };
+    let request = Request {
+        model: name(matches, path),
+        config: &config,
+        chip: text(matches, "chip"),
+        weights,
+        deployments: std::slice::from_ref(&deployment),
+    };
+    let mut compiled = logos_core::compile(&request).map_err(Failure::Refused)?;
+    compiled.pop().ok_or_else(|| {
+        Failure::from(Refusal::new(Code::RequestForm, At::Request, "nothing was compiled, and no reason given"))
+    })
+}
+
+/// The name asked for, else that of the config's folder, else the file's own.
+fn name<'m>(matches: &'m ArgMatches, path: &'m str) -> &'m str {
+    if let Some(name) = matches.get_one::<String>("name") {
+        return name;
+    }
+    let path = Path::new(path);
+    let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+    folder.or_else(|| path.file_stem().and_then(|stem| stem.to_str())).unwrap_or("model")
+}
+
+fn form(matches: &ArgMatches) -> Result<Form, Vec<Refusal>> {
+    let mode = text(matches, "mode");
+    let (taken, required): (&[Key], &[Key]) = match mode {
+        "prefill" => (&[Key::Ctx, Key::Chunk], &[Key::Ctx, Key::Chunk]),
+        "forward" => (&[Key::Rows], &[Key::Rows]),
+        _ => (&[Key::Ctx, Key::Batch], &[Key::Ctx]),
+    };
+    let value = |key: Key| number(matches, key.as_str());
+    let mut refusals = Vec::new();
+    for key in [Key::Ctx, Key::Batch, Key::Chunk, Key::Rows] {
+        let name = key.as_str();
+        if value(key).is_some() && !taken.contains(&key) {
+            refusals.push(refusal(key, format!("{mode} takes no --{name}")));
+        }
+        if value(key).is_none() && required.contains(&key) {
+            refusals.push(refusal(key, format!("{mode} needs --{name}")));
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let value = |key| value(key).unwrap_or(1);
+    Ok(match mode {
+        "prefill" => Form::Prefill { ctx: value(Key::Ctx), chunk: value(Key::Chunk) },
+        "forward" => Form::Forward { rows: value(Key::Rows) },
+        _ => Form::Decode { ctx: value(Key::Ctx), batch: value(Key::Batch) },
+    })
+}
+
+fn refusal(key: Key, message: String) -> Refusal {
+    Refusal::new(Code::RequestForm, At::Key(String::new(), key), message)
+}
+
+fn text<'m>(matches: &'m ArgMatches, name: &str) -> &'m str {
+    matches.get_one::<String>(name).map_or("", String::as_str)
+}
+
+fn number(matches: &ArgMatches, name: &str) -> Option<u32> {
+    matches.get_one::<u32>(name).copied()
+}
+
+/// A refusal's place, as the command line says it.
+pub(super) fn place(at: &At) -> String {
+    match at {
+        At::Request | At::Deployment(_) => "the command line".to_owned(),
+        At::Model => "CONFIG".to_owned(),
+        At::ConfigKey(key) => format!("CONFIG, key `{key}`"),
+        At::Chip => "--chip".to_owned(),
+        At::Key(_, Key::Form) => "--mode".to_owned(),
+        At::Key(_, key) => format!("--{}", key.as_str()),
+        At::Text { line, column } => format!("line {line}, column {column}"),
+        At::Program(_, program) => format!("program `{program}`"),
+    }
+}
