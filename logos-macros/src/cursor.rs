@@ -74,6 +74,15 @@ impl Cursor {
         }
     }
 
+    /// Takes the identifier `word` if it is next.
+    pub(crate) fn take_word(&mut self, word: &str) -> bool {
+        let next = matches!(self.peek(), Some(TokenTree::Ident(ident)) if ident == word);
+        if next {
+            self.next();
+        }
+        next
+    }
+
     pub(crate) fn take_group(&mut self, delimiter: Delimiter) -> Option<Group> {
         match self.peek() {
             Some(TokenTree::Group(group)) if group.delimiter() == delimiter => {

@@ -7,6 +7,8 @@ mod fault;
 mod model;
 mod number;
 mod parse;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 

@@ -4,7 +4,8 @@
 const LONGEST: usize = 64;
 
 /// The known word nearest to `word`, if one is near enough to be what was meant: at most a third of its letters
-/// differ (one where it is short), or one is the beginning of the other. Upper and lower case count as equal. The first of equals wins.
+/// differ (one where it is short), or one is the beginning of the other. Upper and lower case count as equal, and the
+/// first of equals wins.
 pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let word = folded(word)?;
     let mut best: Option<(usize, &str)> = None;
@@ -12,7 +13,7 @@ pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         let Some(letters) = folded(candidate) else { continue };
         let mut away = distance(&word, &letters);
         let (short, long) = if word.len() < letters.len() { (&word, &letters) } else { (&letters, &word) };
-        if short.len() >= 3 && long.starts_with(short) {
+        if short.len() >= 2 && long.starts_with(short) {
             away = away.min(1);
         }
         let allowed = (word.len().max(letters.len()) / 3).max(1);
@@ -58,6 +59,7 @@ mod tests {
         for (typed, meant) in [
             ("ctxt", Some("ctx")),
             ("context", None),
+            ("c", None),
             ("batches", Some("batch")),
             ("bacth", Some("batch")),
             ("TP", Some("tp")),
@@ -70,6 +72,7 @@ mod tests {
             assert_eq!(nearest(typed, KEYS), meant, "{typed}");
         }
         assert_eq!(nearest("SN50X", ["SN10", "SN40L", "SN50"]), Some("SN50"));
+        assert_eq!(nearest("q8", ["config", "q8_0"]), Some("q8_0"));
         assert_eq!(nearest(&"a".repeat(100_000), KEYS), None);
     }
 }

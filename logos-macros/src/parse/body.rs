@@ -34,7 +34,7 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
     // A key that was misspelt is not reported as missing as well.
     let mut offered: Vec<&str> = Vec::new();
     entries::read(cursor, "a key", &mut faults, |attributes, key, cursor, faults| {
-        entries::no_attributes(attributes, &key)?;
+        faults.extend(entries::no_attributes(attributes, &key));
         let Some(known) = KEYS.into_iter().find(|known| key == *known) else {
             offered.extend(entries::near(&key, &KEYS));
             return Err(entries::unknown("key", &key, &KEYS));
@@ -44,8 +44,8 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
         }
         seen.push(known);
         match known {
-            "model" => config(&mut model, cursor),
-            "chip" => chip(&mut model, cursor),
+            "model" => config(&mut model, cursor, faults),
+            "chip" => chip(&mut model, cursor, faults),
             "weights" => weights(&mut model, cursor),
             _ => deployments(&mut model, cursor, faults),
         }
@@ -64,35 +64,29 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
 }
 
 /// `config "path"`.
-fn config(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
+fn config(model: &mut Model, cursor: &mut Cursor, faults: &mut Vec<Fault>) -> Result<(), Fault> {
     let help = "write `config \"models/NAME/config.json\"`";
-    let mut fault = None;
-    match cursor.peek() {
-        Some(TokenTree::Ident(word)) if word == "config" => {
-            cursor.next();
+    let known = cursor.take_word("config");
+    if !known {
+        let found = entries::found(cursor.peek());
+        let fault = Fault::form(format!("expected `config`, found {found}"), cursor.span()).help(help);
+        if !matches!(cursor.peek(), Some(TokenTree::Literal(_))) {
+            cursor.take_ident().ok_or_else(|| fault.clone())?;
         }
-        Some(TokenTree::Ident(word)) => {
-            let unknown = entries::unknown("source of a model", word, &["config"]).help(help);
-            cursor.next();
-            fault = Some(unknown);
-        }
-        // The path alone: what was meant is plain, so the file is read as well.
-        token => {
-            fault = Some(
-                Fault::form(format!("expected `config`, found {}", entries::found(token)), cursor.span()).help(help),
-            );
-        }
+        // What was meant is plain where a path follows: the file is read as well.
+        faults.push(fault);
     }
     match string(cursor) {
-        Some(path) => model.config = Some(path),
-        None if fault.is_none() => {
-            let found = entries::found(cursor.peek());
-            fault =
-                Some(Fault::form(format!("the config's path is a string, found {found}"), cursor.span()).help(help));
+        Some(path) => {
+            model.config = Some(path);
+            Ok(())
         }
-        None => {}
+        None => {
+            let found = entries::found(cursor.peek());
+            let fault = Fault::form(format!("the config's path is a string, found {found}"), cursor.span()).help(help);
+            Err(if known { fault } else { faults.pop().unwrap_or(fault) })
+        }
     }
-    fault.map_or(Ok(()), Err)
 }
 
 fn string(cursor: &mut Cursor) -> Option<Spanned<String>> {
@@ -103,7 +97,7 @@ fn string(cursor: &mut Cursor) -> Option<Spanned<String>> {
 }
 
 /// A chip's name, as a word.
-fn chip(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
+fn chip(model: &mut Model, cursor: &mut Cursor, faults: &mut Vec<Fault>) -> Result<(), Fault> {
     let span = cursor.span();
     if let Some(word) = cursor.take_ident() {
         model.chip = Some(Spanned { value: word.to_string(), span });
@@ -112,14 +106,15 @@ fn chip(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
     let fault = Fault::form(format!("the chip is a name, found {}", entries::found(cursor.peek())), span);
     match string(cursor) {
         Some(name) => {
-            let help = format!("write `chip: {}`", name.value);
+            faults.push(fault.help(format!("write `chip: {}`", name.value)));
             model.chip = Some(name);
-            Err(fault.help(help))
+            Ok(())
         }
         None => Err(fault.help("write `chip: SN50`")),
     }
 }
 
+/// The name of a storage.
 fn weights(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
     let span = cursor.span();
     let Some(word) = cursor.take_ident() else {
@@ -138,6 +133,7 @@ fn weights(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
     }
 }
 
+/// The braces of the deployments.
 fn deployments(model: &mut Model, cursor: &mut Cursor, faults: &mut Vec<Fault>) -> Result<(), Fault> {
     let Some(group) = cursor.take_group(Delimiter::Brace) else {
         let found = entries::found(cursor.peek());

@@ -98,8 +98,8 @@ fn numbers(shape: &Shape, (word, group): &(Ident, Group), faults: &mut Vec<Fault
     let keys: Vec<&str> = shape.keys.iter().map(|key| key.as_str()).collect();
     // A key that was misspelt is not reported as missing as well.
     let mut offered: Vec<&str> = Vec::new();
-    entries::read(Cursor::of(group), "a key", faults, |attributes, name, cursor, _| {
-        entries::no_attributes(attributes, &name)?;
+    entries::read(Cursor::of(group), "a key", faults, |attributes, name, cursor, faults| {
+        faults.extend(entries::no_attributes(attributes, &name));
         let Some(&key) = shape.keys.iter().find(|key| name == key.as_str()) else {
             offered.extend(entries::near(&name, &keys));
             return Err(wrong_key(shape, &name, &keys));

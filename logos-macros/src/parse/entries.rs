@@ -74,12 +74,10 @@ pub(super) fn attributes(cursor: &mut Cursor) -> Result<TokenStream, Fault> {
     Ok(attributes)
 }
 
-/// Refuses attributes where nothing would take them.
-pub(super) fn no_attributes(attributes: TokenStream, key: &Ident) -> Result<(), Fault> {
-    match attributes.into_iter().next() {
-        None => Ok(()),
-        Some(token) => Err(Fault::form(format!("`{key}` takes no attribute or documentation"), token.span())),
-    }
+/// The fault of attributes where nothing would take them.
+pub(super) fn no_attributes(attributes: TokenStream, key: &Ident) -> Option<Fault> {
+    let token = attributes.into_iter().next()?;
+    Some(Fault::form(format!("`{key}` takes no attribute or documentation"), token.span()))
 }
 
 /// The known word that an unknown one is near to.
