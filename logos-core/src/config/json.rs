@@ -10,6 +10,9 @@ use crate::{At, Code, Refusal};
 /// Most bytes a config may have. Released ones have a few thousand; the largest, with a label a class, some hundred thousand.
 pub(super) const MAX_BYTES: usize = 4 << 20;
 
+/// Most keys given twice that are refused one by one: the first few tell what went wrong.
+const MOST_TWICE: usize = 16;
+
 /// Parses the bytes of a config into its object.
 pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Vec<Refusal>> {
     let syntax = |message: String| vec![Refusal::new(Code::ConfigSyntax, At::Model, message)];
@@ -122,7 +125,8 @@ impl<'de> Visitor<'de> for Nested<'_> {
                 self.reader.path.push('.');
             }
             self.reader.path.push_str(&key);
-            if object.contains_key(&key) && !self.reader.twice.contains(&self.reader.path) {
+            let known = self.reader.twice.len() >= MOST_TWICE || self.reader.twice.contains(&self.reader.path);
+            if !known && object.contains_key(&key) {
                 self.reader.twice.push(self.reader.path.clone());
             }
             let value = entries.next_value_seed(Nested { reader: &mut *self.reader })?;

@@ -21,6 +21,9 @@ pub(super) enum Absent<T> {
     OrNullGives(T),
 }
 
+/// Most unknown keys of an object that are refused one by one; the rest are counted.
+const MOST_UNKNOWN: usize = 16;
+
 /// One object of a config.
 pub(super) struct Keys<'a> {
     object: &'a Map<String, Value>,
@@ -78,6 +81,18 @@ impl<'a> Keys<'a> {
         expected: impl Fn() -> String,
         convert: impl FnOnce(&'a Value) -> Option<T>,
     ) -> Option<T> {
+        self.value_or(key, absent, expected, convert, |_| Code::ConfigValue)
+    }
+
+    /// As [`Keys::value`], `code` for a value that is there and does not convert.
+    fn value_or<T>(
+        &self,
+        key: &'static str,
+        absent: Absent<T>,
+        expected: impl Fn() -> String,
+        convert: impl FnOnce(&'a Value) -> Option<T>,
+        code: impl FnOnce(&'a Value) -> Code,
+    ) -> Option<T> {
         match (self.raw(key), absent) {
             (None, Absent::Refused) => {
                 self.refuse_key(Code::ConfigMissing, key, format_args!("is missing, expected {}", expected()));
@@ -88,16 +103,11 @@ impl<'a> Keys<'a> {
             (Some(value), Absent::Refused | Absent::Gives(_) | Absent::OrNullGives(_)) => {
                 let converted = convert(value);
                 if converted.is_none() {
-                    self.wrong(key, value, &expected());
+                    self.refuse_key(code(value), key, format_args!("is {}, expected {}", shown(value), expected()));
                 }
                 converted
             }
         }
-    }
-
-    /// Refuses the value of a key.
-    pub(super) fn wrong(&self, key: &str, found: &Value, expected: &str) {
-        self.refuse_key(Code::ConfigValue, key, format_args!("is {}, expected {expected}", shown(found)));
     }
 
     /// A whole number within `range`.
@@ -153,16 +163,18 @@ impl<'a> Keys<'a> {
         self.value(key, absent, || "true or false".to_owned(), Value::as_bool)
     }
 
-    /// One of the known words, as what it stands for.
+    /// One of the known words, as what it stands for. Another word may well mean something, but nothing implemented.
     pub(super) fn word<T: Copy>(&self, key: &'static str, absent: Absent<T>, known: &[(&str, T)]) -> Option<T> {
         let expected = || match known {
             [(one, _)] => format!("\"{one}\""),
             several => format!("one of {}", listed(several.iter().map(|&(word, _)| word))),
         };
-        self.value(key, absent, expected, |value| {
+        let convert = |value: &Value| {
             let word = value.as_str()?;
             known.iter().find(|&&(name, _)| name == word).map(|&(_, meaning)| meaning)
-        })
+        };
+        let code = |value: &Value| if value.is_string() { Code::ConfigUnsupported } else { Code::ConfigValue };
+        self.value_or(key, absent, expected, convert, code)
     }
 
     /// A list of strings, or null or nothing.
@@ -197,6 +209,7 @@ impl<'a> Keys<'a> {
     /// Refuses every key that was not read and is not `allowed` to be passed over.
     pub(super) fn finish(&self, allowed: impl Fn(&str, &Value) -> Verdict) {
         let asked = self.asked.borrow();
+        let mut unknown = 0usize;
         for (key, value) in self.object {
             if asked.contains(&key.as_str()) {
                 continue;
@@ -216,7 +229,9 @@ impl<'a> Keys<'a> {
                     )
                     .help("give the config of the model before it was quantized"),
                 ),
+                Verdict::Unknown if unknown >= MOST_UNKNOWN => unknown += 1,
                 Verdict::Unknown => {
+                    unknown += 1;
                     let refusal = self.refusal(
                         Code::ConfigUnsupported,
                         key,
@@ -232,6 +247,13 @@ impl<'a> Keys<'a> {
                     self.refuse(refusal.help(help));
                 }
             }
+        }
+        if let Some(more @ 1..) = unknown.checked_sub(MOST_UNKNOWN) {
+            let at = match self.prefix.strip_suffix('.') {
+                Some(object) => At::ConfigKey(object.to_owned()),
+                None => At::Model,
+            };
+            self.refuse(Refusal::new(Code::ConfigUnsupported, at, format!("{more} more keys are not known either")));
         }
     }
 }
@@ -252,9 +274,9 @@ pub(super) fn shown(value: &Value) -> String {
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => number.to_string(),
         Value::String(text) if text.chars().count() > 40 => {
-            format!("the string {:?}…", text.chars().take(40).collect::<String>())
+            format!("{:?}…", text.chars().take(40).collect::<String>())
         }
-        Value::String(text) => format!("the string {text:?}"),
+        Value::String(text) => format!("{text:?}"),
         Value::Array(list) => match list.len() {
             0 => "an empty list".to_owned(),
             1 => "a list of 1 item".to_owned(),

@@ -15,7 +15,7 @@ pub(super) fn types<T: Copy>(keys: &Keys<'_>, depth: Option<u32>, known: &[(&str
         keys.refuse_key(
             Code::ConfigConflict,
             KEY,
-            format_args!("has {} entries, expected one for each of `num_hidden_layers`, {depth}", words.len()),
+            format_args!("has length {}, expected `num_hidden_layers`, {depth}", words.len()),
         );
         return None;
     }
@@ -24,7 +24,7 @@ pub(super) fn types<T: Copy>(keys: &Keys<'_>, depth: Option<u32>, known: &[(&str
         let Some(&(_, meaning)) = known.iter().find(|(name, _)| name == word) else {
             let expected = super::keys::listed(known.iter().map(|&(name, _)| name));
             keys.refuse_key(
-                Code::ConfigValue,
+                Code::ConfigUnsupported,
                 KEY,
                 format_args!("has {word:?} at layer {layer}, expected one of {expected}"),
             );

@@ -8,7 +8,7 @@ use crate::{At, Code, Refusal};
 
 use super::block::{Biases, Decoder, Names, RmsForm, Whole};
 use super::inert::{Only, Verdict, verdict};
-use super::keys::{Absent, Keys};
+use super::keys::{Absent, Keys, shown};
 use super::sizes::{DTYPES, Defaults, HeadDim, KvHeads, Sizes, dtype};
 use super::{layers, rope};
 
@@ -45,7 +45,14 @@ pub(super) fn read_nested(keys: &Keys<'_>) -> Option<ModelSpec> {
         _ => verdict(&[("language_model_only", Only::False)], key, value),
     });
     let text = text?;
-    text.word("model_type", Absent::Gives(()), &[("qwen3_5_text", ())]);
+    match text.raw("model_type") {
+        Some(found) if found != "qwen3_5_text" => {
+            let what = format!("is {}, expected \"qwen3_5_text\"", shown(found));
+            text.refuse_key(Code::ConfigFamily, "model_type", what);
+            return None;
+        }
+        Some(_) | None => {}
+    }
     // The vision model ties by its own key; the text model's may repeat it.
     let inner = outer.and_then(|outer| text.flag("tie_word_embeddings", Absent::Gives(outer)));
     if let (Some(outer), Some(inner)) = (outer, inner)

@@ -10,6 +10,9 @@ use super::keys::{Absent, Keys};
 /// Base where no key gives one, of every family here.
 const DEFAULT_THETA: f64 = 10_000.0;
 
+/// The trained context, in the object or beside it.
+const ORIGINAL: &str = "original_max_position_embeddings";
+
 /// What of the model the embedding depends on.
 struct Head {
     dim: u32,
@@ -45,46 +48,75 @@ const TYPES: &[(&str, Type)] = &[
 ];
 
 /// Reads the rotary embedding of a model with heads like `head`, columns and `max_position_embeddings`; without them the
-/// keys only count as read. `partial` is the family's `partial_rotary_factor` where no key gives one, `None` where the family
-/// rotates whole heads only. `None` after a refusal.
+/// keys are checked as far as they can be. `partial` is the family's `partial_rotary_factor` where no key gives one,
+/// `None` where the family rotates whole heads only. `None` after a refusal.
 pub(super) fn read(keys: &Keys<'_>, head: Option<(u32, u32)>, partial: Option<f64>) -> Option<Read> {
-    let Some((dim, positions)) = head else {
-        for key in ["rope_scaling", "rope_parameters", "rope_theta", "original_max_position_embeddings"] {
-            keys.raw(key);
-        }
-        if partial.is_some() {
-            keys.raw("partial_rotary_factor");
-        }
-        return None;
+    let inner = inner(keys);
+    let theta = match &inner {
+        // Which base counts is not known, so neither is looked at.
+        Err(Refused) => None,
+        Ok(inner) => theta(keys, inner.as_ref()),
     };
+    if partial.is_some() {
+        keys.raw("partial_rotary_factor");
+    }
+    let form = match &inner {
+        Err(Refused) => None,
+        Ok(None) => Some(Type::Default),
+        Ok(Some(inner)) => form(inner),
+    };
+    if form.is_none_or(|form| matches!(form, Type::Llama3 | Type::Yarn | Type::LongRope)) {
+        keys.raw(ORIGINAL);
+    }
+    let (Ok(inner), Some(form), Some((dim, positions))) = (inner, form, head) else { return None };
     let head = &Head { dim, positions, partial };
-    let scaling = keys.has("rope_scaling").then(|| keys.object("rope_scaling"));
-    let parameters = keys.has("rope_parameters").then(|| keys.object("rope_parameters"));
-    if scaling.is_some() && parameters.is_some() {
-        // The reference takes the first and drops the second, theta included: that is never what the author meant.
-        keys.refuse_key(Code::ConfigConflict, "rope_scaling", "and `rope_parameters` are both given, expected one");
+    let rotary = rotary(keys, inner.as_ref(), head);
+    let (scaling, reach) = match inner {
+        None => (Scaling::None, positions),
+        Some(inner) => {
+            let scaling = scaling(keys, &inner, form, head, rotary);
+            // Sections of positions in three dimensions, which are one and the same for text.
+            inner.finish(|key, _| match key {
+                "mrope_section" | "mrope_interleaved" if partial.is_some() => Verdict::Inert,
+                _ => Verdict::Unknown,
+            });
+            scaling?
+        }
+    };
+    Some(Read { rope: Rope { theta: theta?, rotary: rotary?, pairing: Pairing::Halves, scaling }, reach })
+}
+
+/// There was a refusal, so there is nothing to go on with.
+struct Refused;
+
+/// The object that describes the embedding, where there is one.
+fn inner<'a>(keys: &Keys<'a>) -> Result<Option<Keys<'a>>, Refused> {
+    keys.raw("rope_theta");
+    let (old, new) = (keys.has("rope_scaling"), keys.has("rope_parameters"));
+    let key = match (old, new) {
+        (false, false) => return Ok(None),
+        (true, false) => "rope_scaling",
+        (false, true) => "rope_parameters",
+        (true, true) => {
+            // The reference takes the first and drops the second, base included: that is never what the author meant.
+            keys.refuse_key(Code::ConfigConflict, "rope_scaling", "and `rope_parameters` are both given, expected one");
+            return Err(Refused);
+        }
+    };
+    keys.object(key).map(Some).ok_or(Refused)
+}
+
+/// The form of scaling, by its new name or its old one; where both are given they must agree. `None` after a refusal.
+fn form(inner: &Keys<'_>) -> Option<Type> {
+    let (new, old) = (inner.has("rope_type"), inner.has("type"));
+    let form = inner.word("rope_type", Absent::Gives(Type::Default), TYPES)?;
+    let other = inner.word("type", Absent::Gives(form), TYPES)?;
+    if new && old && form != other {
+        let path = inner.path("rope_type");
+        inner.refuse_key(Code::ConfigConflict, "type", format_args!("and `{path}` differ, expected one form"));
         return None;
     }
-    let inner = match scaling.or(parameters) {
-        Some(None) => return None,
-        Some(Some(inner)) => Some(inner),
-        None => None,
-    };
-    let theta = theta(keys, inner.as_ref());
-    let rotary = rotary(keys, inner.as_ref(), head);
-    let Some(inner) = inner else {
-        let (theta, rotary) = (theta?, rotary?);
-        let rope = Rope { theta, rotary, pairing: Pairing::Halves, scaling: Scaling::None };
-        return Some(Read { rope, reach: head.positions });
-    };
-    let scaling = scaling_of(keys, &inner, head, theta, rotary);
-    // Sections of positions in three dimensions, which are one and the same for text.
-    inner.finish(|key, _| match key {
-        "mrope_section" | "mrope_interleaved" if head.partial.is_some() => Verdict::Inert,
-        _ => Verdict::Unknown,
-    });
-    let (scaling, reach) = scaling?;
-    Some(Read { rope: Rope { theta: theta?, rotary: rotary?, pairing: Pairing::Halves, scaling }, reach })
+    Some(if new { form } else { other })
 }
 
 /// The base: the inner object's, else the outer one's.
@@ -155,26 +187,8 @@ fn even(keys: &Keys<'_>, key: &str, rotary: u32) -> Option<u32> {
     Some(rotary)
 }
 
-fn scaling_of(
-    keys: &Keys<'_>,
-    inner: &Keys<'_>,
-    head: &Head,
-    theta: Option<f64>,
-    rotary: Option<u32>,
-) -> Option<(Scaling, u32)> {
-    let form = inner.word("rope_type", Absent::Gives(Type::Default), TYPES);
-    // The old name; where both are given they must agree.
-    let old = inner.word("type", Absent::Gives(form.unwrap_or(Type::Default)), TYPES)?;
-    let form = form?;
-    let form = if inner.has("rope_type") { form } else { old };
-    if form != old {
-        inner.refuse_key(
-            Code::ConfigConflict,
-            "type",
-            format_args!("and `{}` differ, expected one", inner.path("rope_type")),
-        );
-        return None;
-    }
+/// The scaling and the most positions it is made for. `None` after a refusal.
+fn scaling(keys: &Keys<'_>, inner: &Keys<'_>, form: Type, head: &Head, rotary: Option<u32>) -> Option<(Scaling, u32)> {
     let as_trained = head.positions;
     match form {
         Type::Default => Some((Scaling::None, as_trained)),
@@ -203,7 +217,7 @@ fn scaling_of(
             Some((Scaling::Llama3 { factor, low, high, original }, as_trained))
         }
         Type::Yarn => yarn(keys, inner, head),
-        Type::LongRope => longrope(keys, inner, head, rotary.filter(|_| theta.is_some())?),
+        Type::LongRope => longrope(keys, inner, head, rotary?),
     }
 }
 
@@ -216,13 +230,12 @@ fn factor(inner: &Keys<'_>, absent: Absent<f64>) -> Option<f32> {
 
 /// The trained context: the outer key, else the inner, else `max_position_embeddings`.
 fn original(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head) -> Option<u32> {
-    const KEY: &str = "original_max_position_embeddings";
     // Its logarithm is divided by.
-    let read = |from: &Keys<'_>, absent| from.count(KEY, absent, 2..=u32::MAX);
+    let read = |from: &Keys<'_>, absent| from.count(ORIGINAL, absent, 2..=u32::MAX);
     let within = read(inner, Absent::Gives(head.positions))?;
     let outer = read(keys, Absent::OrNullGives(within))?;
-    if inner.has(KEY) && outer != within {
-        disagree(keys, inner, KEY, outer, within);
+    if inner.has(ORIGINAL) && outer != within {
+        disagree(keys, inner, ORIGINAL, outer, within);
         return None;
     }
     Some(outer)

@@ -89,11 +89,15 @@ pub fn inventory(spec: &ModelSpec) -> Result<Inventory<'_>, Refusal> {
     }
     match (u64::try_from(params), u64::try_from(tensors)) {
         (Ok(params), Ok(tensors)) if params <= MAX_PARAMETERS => Ok(Inventory { spec, whole, layers, params, tensors }),
-        _ => Err(Refusal::new(
-            Code::SizeOverflow,
-            At::Model,
-            format!("the model has {params} parameters, expected at most {MAX_PARAMETERS}"),
-        )),
+        _ => {
+            let message = format!("the model has {params} parameters, expected at most {MAX_PARAMETERS}");
+            let refusal = Refusal::new(Code::SizeOverflow, At::Model, message);
+            let largest = whole.iter().chain(layers.iter().flatten()).max_by_key(|row| elements(&row.tensor.shape));
+            Err(match largest {
+                Some(row) => refusal.fact("largest tensor", format_args!("{} {:?}", row.tensor.name, row.tensor.shape)),
+                None => refusal,
+            })
+        }
     }
 }
 

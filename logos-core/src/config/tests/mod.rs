@@ -1,8 +1,14 @@
 //! Configs as published, and configs that are wrong.
 
 mod conformance;
+mod identity;
+mod mutation;
+mod refusals;
+mod semantics;
 
 use std::path::PathBuf;
+
+use serde_json::Value;
 
 use crate::spec::ModelSpec;
 
@@ -15,4 +21,19 @@ fn fixture(path: &str) -> Vec<u8> {
 /// The specification of a published config.
 fn published(slug: &str) -> ModelSpec {
     super::read(&fixture(&format!("configs/{slug}/config.json"))).unwrap()
+}
+
+/// A published config with keys set, or removed where the value is `None`. A key is a path with dots.
+fn edited(slug: &str, edits: &[(&str, Option<Value>)]) -> Vec<u8> {
+    let mut config: Value = serde_json::from_slice(&fixture(&format!("configs/{slug}/config.json"))).unwrap();
+    for (path, value) in edits {
+        let (outer, key) = path.rsplit_once('.').unwrap_or(("", path));
+        let pointer: String = outer.split('.').filter(|part| !part.is_empty()).map(|part| format!("/{part}")).collect();
+        let object = config.pointer_mut(&pointer).unwrap().as_object_mut().unwrap();
+        match value {
+            Some(value) => _ = object.insert(key.to_owned(), value.clone()),
+            None => _ = object.remove(key).unwrap(),
+        }
+    }
+    serde_json::to_vec(&config).unwrap()
 }
