@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::ops::Op;
+use crate::ops::operation::Operands;
 use crate::spec::{Rope, Scaling};
 
 /// A value of one program; prints as `v3`.
@@ -247,5 +248,21 @@ impl Program {
     /// The value of an id of this program.
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.0 as usize]
+    }
+
+    /// Multiply-accumulates of a statement, all chips together; none if that leaves 64 bits or an id is not of this program.
+    pub fn statement_macs(&self, statement: StatementId) -> Option<u64> {
+        match self.statements.get(statement.0 as usize)? {
+            Statement::Let { result, op, operands } => {
+                let operands = Operands::new(&self.values, operands, self.chips).ok()?;
+                op.macs(operands, self.values.get(result.0 as usize)?.shape)
+            }
+            Statement::Append { .. } | Statement::Show { .. } => Some(0),
+        }
+    }
+
+    /// Multiply-accumulates of all statements, all chips together; none if that leaves 64 bits.
+    pub fn macs(&self) -> Option<u64> {
+        (0..self.statements.len() as u32).try_fold(0_u64, |n, at| n.checked_add(self.statement_macs(StatementId(at))?))
     }
 }

@@ -117,6 +117,17 @@ impl Builder {
         self.program.values.get(id.0 as usize)
     }
 
+    /// The statements so far.
+    #[cfg(test)]
+    pub(super) fn statements(&self) -> &[Statement] {
+        &self.program.statements
+    }
+
+    /// Every name bound so far, in order of appearance.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.program.values.iter().map(|value| value.name.as_str())
+    }
+
     fn next(&self) -> StatementId {
         StatementId(self.program.statements.len() as u32)
     }

@@ -347,7 +347,10 @@ pub(super) fn whole_program(program: &Program) -> Vec<ProgramError> {
             }
         }
     }
-    if !shown.contains(&true) {
+    // Where nothing is shown, that each value leads nowhere would only say the same again.
+    if shown.contains(&true) {
+        dead_values(program, &mut errors);
+    } else {
         errors.push(Problem::NothingShown.at(Place::default()));
     }
     for (value, (read, writer)) in program.values.iter().zip(read.iter().zip(&writer)) {
@@ -361,7 +364,6 @@ pub(super) fn whole_program(program: &Program) -> Vec<ProgramError> {
             Role::Input | Role::State | Role::Weight | Role::Table(_) => {}
         }
     }
-    dead_values(program, &mut errors);
     errors
 }
 

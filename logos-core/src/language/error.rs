@@ -50,7 +50,7 @@ pub enum Problem {
         found: Box<str>,
     },
     /// A word that is none of those known here.
-    #[error("unknown {what} `{word}`{}", suggestion(nearest.as_deref()))]
+    #[error("unknown {what} `{word}`{}", either(nearest.as_deref(), known))]
     UnknownWord {
         /// What the word should name.
         what: &'static str,
@@ -58,6 +58,8 @@ pub enum Problem {
         word: Box<str>,
         /// The known word nearest to it.
         nearest: Option<Box<str>>,
+        /// The words known here.
+        known: Box<str>,
     },
     /// A number that is not one, or is out of range.
     #[error("`{found}` is not {expected}")]
@@ -218,7 +220,8 @@ pub enum Problem {
     },
     /// Query heads whose keys and values are not on their chip.
     #[error(
-        "the KV group lives on another chip: {heads} query heads on {chips} chips, {kv_heads} KV heads in {parts} parts"
+        "the KV group lives on another chip: {heads} query heads split {chips} ways read {kv_heads} KV heads split \
+         {parts} ways"
     )]
     ForeignGroup {
         /// Query heads.
@@ -301,6 +304,10 @@ fn suggestion(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
 }
 
+fn either(nearest: Option<&str>, known: &str) -> String {
+    if nearest.is_none() && !known.is_empty() { format!("; known here: {known}") } else { suggestion(nearest) }
+}
+
 impl Problem {
     /// The refusal's code.
     pub fn code(&self) -> Code {
@@ -337,6 +344,44 @@ impl Problem {
             | Problem::Unread { .. }
             | Problem::ShownTwice { .. }
             | Problem::NothingShown => Code::TextState,
+        }
+    }
+
+    /// The name or first word the problem is about, where a sentence has it.
+    pub(super) fn subject(&self) -> Option<&str> {
+        match self {
+            Problem::Name { name }
+            | Problem::NameTwice { name }
+            | Problem::NameUnknown { name, .. }
+            | Problem::OperandKind { name, .. }
+            | Problem::Shape { name, .. }
+            | Problem::Recorded { name, .. }
+            | Problem::MissingSum { name, .. }
+            | Problem::DoubledSum { name, .. }
+            | Problem::Sharding { name, .. } => Some(name),
+            Problem::BiasOnPartial { bias, .. } => Some(bias),
+            Problem::Attribute { name, .. }
+            | Problem::AttributeTwice { name }
+            | Problem::AttributeMissing { name, .. } => name.split(' ').next(),
+            Problem::Unexpected { .. }
+            | Problem::UnknownWord { .. }
+            | Problem::Number { .. }
+            | Problem::Literal { .. }
+            | Problem::Limit { .. }
+            | Problem::DeclarationLate
+            | Problem::Foreign { .. }
+            | Problem::Chips { .. }
+            | Problem::OperandCount { .. }
+            | Problem::Overflow { .. }
+            | Problem::ForeignGroup { .. }
+            | Problem::StateReadTwice { .. }
+            | Problem::StateWrittenTwice { .. }
+            | Problem::StateReadLate { .. }
+            | Problem::StateUnwritten { .. }
+            | Problem::Dead { .. }
+            | Problem::Unread { .. }
+            | Problem::ShownTwice { .. }
+            | Problem::NothingShown => None,
         }
     }
 

@@ -5,9 +5,20 @@
 pub mod ast;
 mod builder;
 mod check;
+mod declaration;
 pub mod error;
+mod lexer;
+mod nearest;
+mod operation;
+mod parser;
+mod printer;
 
 pub use ast::*;
 pub use builder::{Builder, MAX_CHIPS, MAX_NAME, MAX_VALUES};
 pub use check::check;
 pub use error::{Place, Problem, ProgramError};
+pub use parser::{MAX_ERRORS, MAX_TEXT, parse};
+pub use printer::print;
+
+#[cfg(test)]
+mod tests;

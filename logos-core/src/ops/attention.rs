@@ -171,6 +171,12 @@ impl Operation for AttentionOp {
                 return Err(wrong_sharding(Self::FORM.name, name, value, expected));
             }
         }
+        if q.sharding != Sharding::Whole && k.sharding == Sharding::Whole && self.kv_heads > 1 {
+            // Every chip would hold the heads, but which of them it reads would differ from chip to chip.
+            let parts = if self.kv_heads.is_multiple_of(chips) { chips } else { self.kv_heads };
+            let expected = format!("split columns {parts} ways, each KV group with its query heads");
+            return Err(wrong_sharding(Self::FORM.name, "k", k, expected));
+        }
         if q.sharding != Sharding::Whole && !self.group_is_local(chips, parts) {
             return Err(Problem::ForeignGroup { heads: self.heads, chips, kv_heads: self.kv_heads, parts });
         }

@@ -62,6 +62,9 @@ use crate::lower::{Bound, Lower, LowerError, Net};
 use form::Form;
 use operation::{Operands, Operation, Words};
 
+/// The form of an operation, and its making from attribute words.
+pub type Row = (&'static Form, fn(Words) -> Op);
+
 /// Makes [`Op`] and its exhaustive dispatch out of one row an operation.
 macro_rules! op_table {
     ($($name:ident,)*) => {
@@ -76,7 +79,7 @@ macro_rules! op_table {
         })*
 
         /// The form of each operation, and its making from attribute words, in the order of the table.
-        pub const FORMS: &[(&Form, fn(Words) -> Op)] =
+        pub const FORMS: &[Row] =
             &[$((&<$name as Operation>::FORM, |words| Op::$name(<$name as Operation>::from_attributes(words))),)*];
 
         impl Op {

@@ -1,0 +1,137 @@
+//! Whole programs: those that read and print back, and those that are refused.
+
+mod generate;
+mod refused;
+mod round_trip;
+
+use super::ast::Program;
+use super::{check, parse, print};
+
+/// Grouped attention on eight chips: four KV heads, each on two chips.
+pub(super) const ATTENTION: &str = "\
+## Main over 8 chips
+Activations are bf16.
+Let x be an 8 by 5120 input of Real.
+Let pos be an 8 by 1 input of Int.
+Let cos be an 8 by 32 table of Real, stored f32, cosines of theta 10000000, rotary 64.
+Let sin be an 8 by 32 table of Real, stored f32, sines of theta 10000000, rotary 64.
+Let an3 be a 1 by 5120 weight of Real, stored bf16.
+Let Wq3 be a 5120 by 6144 weight of Real, stored q8_0, split columns.
+Let Wg3 be a 5120 by 6144 weight of Real, stored q8_0, split columns.
+Let Wk3 be a 5120 by 1024 weight of Real, stored bf16, split columns 4 ways.
+Let Wv3 be a 5120 by 1024 weight of Real, stored bf16, split columns 4 ways.
+Let qn3 be a 1 by 256 weight of Real, stored bf16.
+Let kn3 be a 1 by 256 weight of Real, stored bf16.
+Let Kc3 be 8 of 262144 by 1024 state of Real, stored bf16, split columns 4 ways.
+Let Vc3 be 8 of 262144 by 1024 state of Real, stored bf16, split columns 4 ways.
+Let Wo3 be a 6144 by 5120 weight of Real, stored bf16, split rows.
+Let xn3 be rmsnorm of x with weight an3, eps 1e-6, offset 1.
+Let q3 be xn3 matmul Wq3.
+Let g3 be xn3 matmul Wg3.
+Let k3 be xn3 matmul Wk3.
+Let v3 be xn3 matmul Wv3.
+Let qh3 be rmsnorm of q3 with weight qn3, eps 1e-6, offset 1, heads 24.
+Let kh3 be rmsnorm of k3 with weight kn3, eps 1e-6, offset 1, heads 4.
+Let qr3 be rope of qh3 with cos and sin, heads 24, rotary 64, halves.
+Let kr3 be rope of kh3 with cos and sin, heads 4, rotary 64, halves.
+Let c3 be attention of qr3 over Kc3 and Vc3 with kr3 and v3 at pos, heads 24, kv heads 4, scale 0.0625.
+Let s3 be sigmoid of g3.
+Let cg3 be c3 times s3.
+Let o3 be cg3 matmul Wo3.
+Let y3 be sum of o3 over chips.
+Let xo3 be x plus y3.
+Append kr3 to Kc3 at pos.
+Append v3 to Vc3 at pos.
+Show xo3.
+";
+
+/// A gated delta mixer, one token of eight sequences, on eight chips.
+pub(super) const GATED_DELTA: &str = "\
+## Main over 8 chips
+Activations are bf16.
+Let x be an 8 by 512 input of Real.
+Let Wq be a 512 by 256 weight of Real, stored bf16, split columns.
+Let Wk be a 512 by 256 weight of Real, stored bf16, split columns.
+Let Wv be a 512 by 512 weight of Real, stored bf16, split columns.
+Let Wa be a 512 by 32 weight of Real, stored bf16, split columns.
+Let Wb be a 512 by 32 weight of Real, stored bf16, split columns.
+Let Cv be a 4 by 512 weight of Real, stored bf16, split columns.
+Let Rv be 8 of 3 by 512 state of Real, stored bf16, split columns.
+Let A be a 1 by 32 weight of Real, stored f32, split columns.
+Let dt be a 1 by 32 weight of Real, stored f32, split columns.
+Let S be 8 of 512 by 16 state of Real, stored f32, split rows.
+Let q be x matmul Wq.
+Let k be x matmul Wk.
+Let v be x matmul Wv.
+Let vc be causal conv of v with taps Cv over Rv, silu.
+Let qn be l2norm of q, heads 16, eps 1e-6, scale 0.25.
+Let kn be l2norm of k, heads 16, eps 1e-6, scale 1.
+Let a be x matmul Wa.
+Let g be decay of a with rate A and bias dt.
+Let b be x matmul Wb.
+Let beta be sigmoid of b.
+Let o be gated delta of qn, kn, vc, g and beta over S, heads 32, key heads 16.
+Let y be gather of o over chips.
+Show y.
+";
+
+/// Every other operation and attribute, on one chip and on four.
+pub(super) const OTHERS: [&str; 3] = [
+    "\
+## Main
+Activations are f32.
+Let x be a 6 by 48 input of Real.
+Let w be a 1 by 48 weight of Real, stored f16.
+Let b be a 1 by 48 weight of Real, stored f16.
+Let n be layernorm of x with weight w and bias b, eps 1e-5.
+Let m be layernorm of n with weight w, eps 0.
+Let r be rmsnorm of m, eps 1e-12, heads 3.
+Let s be r scaled by -0.35355338.
+Let t be tanh of s.
+Let c be softcap of t, cap 30.
+Let gt be gelu of c, tanh.
+Let ge be gelu of gt.
+Let e be geglu of ge and x, tanh.
+Let f be geglu of e and x.
+Let u be swiglu of f and x.
+Let d be silu of u.
+Let p be d times w.
+Let z be p plus b.
+Let o be attention of z with p and d, heads 4, kv heads 4, scale 0.28867513, window 4, chunk 8192, softcap 50.
+Show o.
+",
+    "\
+## Main over 4 chips
+Activations are f16.
+Let token be an 8 by 1 input of Int.
+Let E be a 1024 by 64 weight of Real, stored bf16, split rows.
+Let part be rows of E at token.
+Let scaled be part scaled by 8.
+Let h be sum of scaled over chips.
+Show h.
+",
+    "\
+## Main over 4 chips
+Activations are bf16.
+Let x be an 18 by 64 input of Real.
+Let n be a 1 by 64 weight of Real, stored bf16.
+Let Wu be a 64 by 1024 weight of Real, stored bf16, split columns.
+Let last be last row of x, sequences 2.
+Let xn be rmsnorm of last with weight n, eps 1e-6.
+Let logits be xn matmul Wu.
+Let token be argmax of logits.
+Show token.
+",
+];
+
+fn parsed(text: &str) -> Program {
+    parse(text).unwrap_or_else(|errors| panic!("{}", listed(&errors)))
+}
+
+fn listed(errors: &[super::ProgramError]) -> String {
+    let lines = errors.iter().map(|error| {
+        let (line, column) = error.place.text.unwrap_or((0, 0));
+        format!("{line}:{column}: {error}\n")
+    });
+    lines.collect()
+}
