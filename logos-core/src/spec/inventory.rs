@@ -140,3 +140,71 @@ impl Tensor {
         u64::try_from(elements(&self.shape)).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Activation, Experts, FeedForward, Linear, Mlp, Router, RouterScore, Weight};
+    use super::*;
+
+    fn linear(name: &str, out: u32, input: u32) -> Linear {
+        Linear {
+            out,
+            input,
+            weight: Weight::whole(format!("model.layers.{{l}}.mlp.{name}"), &[out, input]),
+            bias: None,
+        }
+    }
+
+    /// Qwen3-30B-A3B: Qwen3's attention with 128 experts of width 768 in each layer.
+    fn experts() -> ModelSpec {
+        let config = br#"{"model_type": "qwen3", "hidden_size": 2048, "vocab_size": 151936, "num_hidden_layers": 48,
+            "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 6144,
+            "torch_dtype": "bfloat16"}"#;
+        let mut spec = crate::config::read(config).unwrap();
+        spec.layers[0].feed_forward = FeedForward::Experts(Experts {
+            count: 128,
+            router: Router {
+                linear: linear("gate.weight", 128, 2048),
+                score: RouterScore::Softmax,
+                correction: None,
+                groups: (1, 1),
+                group_sum_of_two: false,
+                top_k: 8,
+                normalised: true,
+                scale: 1.0,
+                on_input: false,
+            },
+            expert: Mlp {
+                width: 768,
+                gate: Some(linear("experts.{e}.gate_proj.weight", 768, 2048)),
+                up: linear("experts.{e}.up_proj.weight", 768, 2048),
+                down: linear("experts.{e}.down_proj.weight", 2048, 768),
+                activation: Activation::Silu,
+            },
+            shared: None,
+            shared_gate: None,
+        });
+        spec
+    }
+
+    #[test]
+    fn experts_stored_apart_are_counted_one_by_one() {
+        let spec = experts();
+        let stock = inventory(&spec).unwrap();
+        // The reference's own counts of the published model.
+        assert_eq!((stock.params, stock.tensors), (30_532_122_624, 18_867));
+        assert_eq!(stock.iter().count(), 18_867);
+        let last = stock.iter().last().unwrap();
+        assert_eq!(last.name, "model.layers.47.mlp.experts.127.down_proj.weight");
+        assert_eq!((last.shape, last.layer), ([2048, 768].as_slice(), Some(47)));
+    }
+
+    #[test]
+    fn a_correction_is_stored_but_no_parameter() {
+        let mut spec = experts();
+        let FeedForward::Experts(block) = &mut spec.layers[0].feed_forward else { panic!("experts") };
+        block.router.correction = Some(Weight::whole("model.layers.{l}.mlp.gate.bias", &[128]));
+        let stock = inventory(&spec).unwrap();
+        assert_eq!((stock.params, stock.tensors), (30_532_122_624, 18_867 + 48));
+    }
+}
