@@ -8,7 +8,29 @@
 //! profile of the crate it was built in): rule 0 bounds every number it lets through, products
 //! of bounded numbers are formed in 64 bits, sums of products and triple products in 128.
 
+mod edges;
+mod frame;
+mod interval;
+mod ledger;
+mod model;
+mod parts;
+mod place;
+mod program;
+mod range;
 mod report;
+mod section;
+mod shape;
+mod sharding;
+mod state;
+
+use frame::Frame;
+use ledger::{At, Ledger, equal, hold};
+use model::Totals;
+use program::{Program, Statement};
+use section::Section;
+
+use crate::table;
+use crate::table::layout::{Part, header, program as program_row};
 
 pub use report::confirm;
 
@@ -76,8 +98,113 @@ impl Verdicts {
     }
 }
 
+/// Firings, cells, tokens, tiles and chip words stay below this, 2^22.
+const RANGE_LIMIT: u32 = 1 << 22;
+/// Rows, columns and copies of a value are at most this, 2^30.
+const SHAPE_LIMIT: u32 = 1 << 30;
+/// Values a program may have.
+const MAX_VALUES: usize = 512;
+/// Statements a program may have.
+const MAX_STATEMENTS: usize = 512;
+/// Stages a section may have.
+const MAX_STAGES: usize = 256;
+/// Turns a section may have.
+const MAX_TURNS: usize = 64;
+
 /// Checks every rule of RULES.md on a table.
 pub const fn all(words: &[u32]) -> Verdicts {
-    let _ = words;
-    Verdicts { faults: [None; 13], obligations: [0; 13], reached: [false; 13] }
+    let mut ledger = Ledger::new();
+    let l = &mut ledger;
+    let Some(frame) = frame::frame(words, l) else {
+        return ledger.verdicts(false);
+    };
+    digest(words, l);
+    range::rows(&frame, l);
+    if l.failed(0) {
+        return ledger.verdicts(false);
+    }
+    let complete = programs(&frame, l);
+    if complete {
+        vacuous(l);
+    }
+    ledger.verdicts(complete)
+}
+
+const fn digest(words: &[u32], l: &mut Ledger) {
+    let found = words[header::DIGEST] as u64 | (words[header::DIGEST + 1] as u64) << 32;
+    equal!(l, 12, At(HEADER, 0), table::digest(words), found, "digest of the table");
+}
+
+/// Goes through all programs; `false` where a fault stopped it.
+const fn programs(frame: &Frame<'_>, l: &mut Ledger) -> bool {
+    model::layers(frame, l);
+    let mut totals = Totals::NOTHING;
+    let count = frame.programs.len();
+    let mut i = 0;
+    while i < count {
+        model::runs(frame, i, l);
+        if !program(frame, i, &mut totals, l) {
+            return false;
+        }
+        i += 1;
+    }
+    totals.close(frame, l);
+    true
+}
+
+const fn program(frame: &Frame<'_>, index: usize, totals: &mut Totals, l: &mut Ledger) -> bool {
+    let row = &frame.programs[index];
+    let at = At(Part::Programs as u32, index as u32);
+    let mut p = Program::new(frame, row, at, l);
+    if l.failed(0) || l.failed(1) || l.failed(11) {
+        return false;
+    }
+    let p = &mut p;
+    let count = p.statements.len();
+    let mut i = 0;
+    while i < count {
+        let st = Statement::read(p, i);
+        shape::statement(p, &st, l);
+        if l.failed(1) || l.failed(2) {
+            return false;
+        }
+        sharding::statement(p, &st, l);
+        state::statement(p, &st, l);
+        i += 1;
+    }
+    p.close(l);
+    model::bindings(p, row[program_row::BINDINGS], row[program_row::BINDINGS + 1], l);
+    // Local heads and columns mean something only where the cuts are as the rules say.
+    if l.failed(1) || l.failed(11) {
+        return false;
+    }
+    let (first, sections) = (row[program_row::SECTIONS], row[program_row::SECTIONS + 1]);
+    let resident = interval::resident(p);
+    let mut i = first;
+    while i < first + sections {
+        let mut s = Section::new(p, i, l);
+        if l.failed(3) || !section::matched(p, &mut s, l) {
+            return false;
+        }
+        interval::section(p, &s, l);
+        if s.end + resident > totals.scratch {
+            totals.scratch = s.end + resident;
+        }
+        i += 1;
+    }
+    section::close(p, at, l);
+    totals.add(p);
+    !l.failed(1)
+}
+
+/// A rule that had nothing to compare has not been checked. Only a table without states has nothing for rule 10, and
+/// that there are none is itself compared there.
+const fn vacuous(l: &mut Ledger) {
+    let mut rule = 0;
+    while rule < 13 {
+        if l.obligations[rule] == 0 {
+            l.fault(rule, At(HEADER, 0), 1, 0, "comparisons of this rule, at least");
+        }
+        rule += 1;
+    }
 }

@@ -1,0 +1,260 @@
+//! Rules 6, 8 and 9 on a section as a whole: initiation intervals, the turns and rates of the memories, span, loop, the
+//! bound on the interval, the order of sites.
+
+use super::MAX_TURNS;
+use super::frame::Chip;
+use super::ledger::{At, Ledger, equal, hold};
+use super::parts::Recurrence;
+use super::place::hops;
+use super::program::{Program, ceil, role};
+use super::section::{Section, Stage, log2, wide};
+use crate::table::layout::{NONE, Part, primitive};
+
+/// What the stages add up to.
+struct Sums {
+    /// Bytes of an iteration by tier, of loads and gathers, and of stores.
+    loaded: [i128; 3],
+    stored: [i128; 3],
+    /// Bytes per 65,536 cycles that the loads of a turn ask for, and how many they are.
+    rate: [i128; MAX_TURNS],
+    loads: [u32; MAX_TURNS],
+    /// Largest `f * II` of a stage out of turns, and of one whose recurrence gives its interval.
+    stage: i128,
+    recurrence: i128,
+    first: i128,
+    last: i128,
+    sites: i128,
+}
+
+/// Checks a section whose stages and edges have been matched.
+pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
+    let mut sums = Sums {
+        loaded: [0; 3],
+        stored: [0; 3],
+        rate: [0; MAX_TURNS],
+        loads: [0; MAX_TURNS],
+        stage: 0,
+        recurrence: 0,
+        first: s.stages[0].start,
+        last: 0,
+        sites: 0,
+    };
+    let c = &p.frame.chip;
+    let mut k = 0;
+    while k < s.count {
+        stage(p, s, k, &mut sums, l);
+        k += 1;
+    }
+    let at = s.at();
+    let span = sums.last - sums.first;
+    hold!(l, 6, span <= s.span, at, span, s.span, "span, at least the last result after the first start");
+    let once = p.role != 1 || p.sections != 1;
+    hold!(
+        l,
+        6,
+        !once || s.interval >= s.span,
+        at,
+        s.span,
+        s.interval,
+        "interval of a section that runs once, at least"
+    );
+    turns(s, p, &sums, l);
+    let resident = resident(p);
+    let room = c.bytes[0] - resident;
+    hold!(l, 9, s.end <= room, at, room, s.end, "end of the last buffer, at most");
+    let looped = if once { 0 } else { layer_loop(p, s, l) };
+    bound(s, c, &sums, once, looped, l);
+}
+
+/// One stage: its interval from the unit model, its period inside the section's, its sites after those before.
+const fn stage(p: &Program<'_>, s: &Section, k: usize, sums: &mut Sums, l: &mut Ledger) {
+    let at = s.stage_at(k);
+    let v = &s.stages[k];
+    hold!(l, 9, v.site >= sums.sites, at, sums.sites, v.site, "first site, at least the end of the stage before");
+    sums.sites = v.site + v.na * v.nb;
+    let windowed = v.turn != NONE;
+    let (work, recurrence) = if windowed { (v.period, 0) } else { least(p, v, at, l) };
+    let ii = if recurrence > work { recurrence } else { work };
+    equal!(l, 6, at, ii, v.ii, "initiation interval");
+    hold!(l, 6, v.period >= v.ii, at, v.ii, v.period, "period, at least the initiation interval");
+    let busy = v.firings * v.period;
+    hold!(l, 6, busy <= s.interval, at, s.interval, busy, "firings times period, at most the interval");
+    if v.start < sums.first {
+        sums.first = v.start;
+    }
+    let end = v.start + busy - v.period + v.ii;
+    if end > sums.last {
+        sums.last = end;
+    }
+    let moved = v.firings * v.bytes;
+    if v.primitive == primitive::STORE {
+        if v.tier <= 2 {
+            sums.stored[v.tier as usize] += moved;
+        }
+    } else if v.primitive == primitive::LOAD || v.primitive == primitive::GATHER {
+        if v.tier <= 2 {
+            sums.loaded[v.tier as usize] += moved;
+        }
+        if windowed {
+            turn(s, p, k, sums, l);
+        }
+    }
+    if !windowed {
+        let total = v.firings * v.ii;
+        if recurrence > work {
+            sums.recurrence = if total > sums.recurrence { total } else { sums.recurrence };
+        } else {
+            sums.stage = if total > sums.stage { total } else { sums.stage };
+        }
+    }
+}
+
+/// A load in its turn.
+const fn turn(s: &Section, p: &Program<'_>, k: usize, sums: &mut Sums, l: &mut Ledger) {
+    let v = &s.stages[k];
+    let at = s.stage_at(k);
+    let t = v.turn as usize;
+    let [tier, _, s0, s1, n0, n1, ..] = p.frame.turns[s.first_turn as usize + t];
+    let (start, end) = (wide(s0, s1), wide(s0, s1) + wide(n0, n1));
+    equal!(l, 6, at, v.tier, tier, "tier of the load's turn");
+    hold!(l, 6, v.start >= start, at, start, v.start, "start of a load, at least its turn's");
+    let through = v.start + v.firings * v.period;
+    hold!(l, 6, through <= end, at, end, through, "end of a load, at most its turn's");
+    sums.rate[t] += ceil(v.bytes * 65536, v.period);
+    sums.loads[t] += 1;
+}
+
+/// Interval of a stage out of turns: what its work, or memory, or link allows, and apart from that its recurrence.
+const fn least(p: &Program<'_>, v: &Stage, at: At, l: &mut Ledger) -> (i128, i128) {
+    let c = &p.frame.chip;
+    let scaled = v.bytes * 65536;
+    let ii = match v.primitive {
+        primitive::LOAD | primitive::GATHER | primitive::STORE => {
+            if v.tier == 0 {
+                ceil(v.bytes, c.scratchpad_rate * c.sram_ports)
+            } else {
+                let rate = if v.tier <= 2 { c.rate[v.tier as usize] } else { 0 };
+                hold!(l, 6, rate > 0, at, 1, rate, "rate of the store's tier, at least");
+                if rate > 0 { ceil(scaled, rate) } else { 1 }
+            }
+        }
+        primitive::COLLECTIVE => {
+            let chips = p.frame.deployment.chips;
+            hold!(l, 6, c.link_rate > 0, at, 1, c.link_rate, "link rate, at least");
+            if c.link_rate == 0 {
+                1
+            } else if v.adds {
+                ceil(scaled * 2 * (chips - 1), chips * c.link_rate)
+            } else {
+                ceil(scaled * (chips - 1), c.link_rate)
+            }
+        }
+        _ => {
+            let cells = v.na * v.nb * c.scratchpad_rate;
+            let (a, b) = (ceil(v.a, v.na), ceil(v.b, v.nb));
+            let recurrence = match v.recurrence {
+                Recurrence::None => 0,
+                Recurrence::Softmax => 12,
+                Recurrence::Delta => 2 * a * b + 2 * (c.depth + c.tree * log2(v.nb) + if v.nb > 1 { 8 } else { 0 }),
+            };
+            let work = v.base * a * b;
+            let moved = ceil(if v.taken > v.given { v.taken } else { v.given }, cells);
+            let work = if moved > work { moved } else { work };
+            return (if work > 1 { work } else { 1 }, recurrence);
+        }
+    };
+    (if ii > 1 { ii } else { 1 }, 0)
+}
+
+/// The memories' cyclic order, and their rates turn by turn.
+const fn turns(s: &Section, p: &Program<'_>, sums: &Sums, l: &mut Ledger) {
+    let c = &p.frame.chip;
+    // Of each tier: first start, and end of the last turn so far.
+    let (mut first, mut end) = ([0; 3], [0; 3]);
+    let mut seen = [false; 3];
+    let mut t = 0;
+    while t < s.turn_count {
+        let at = At(Part::Turns as u32, s.first_turn + t as u32);
+        let [tier, _, s0, s1, n0, n1, ..] = p.frame.turns[s.first_turn as usize + t];
+        let (m, start, length) = (tier as usize, wide(s0, s1), wide(n0, n1));
+        if seen[m] {
+            hold!(l, 6, start >= end[m], at, end[m], start, "start of a turn, at least the end of the one before");
+        } else {
+            (first[m], seen[m]) = (start, true);
+        }
+        end[m] = start + length;
+        hold!(l, 4, sums.loads[t] > 0, at, 1, sums.loads[t], "loads of a turn, at least");
+        let rate = sums.rate[t] + ceil(sums.stored[m] * 65536, s.interval);
+        hold!(l, 6, rate <= c.rate[m], at, c.rate[m], rate, "bytes per 65,536 cycles, at most");
+        t += 1;
+    }
+    let wrap = first[1] + s.interval;
+    hold!(l, 6, end[1] <= wrap, s.at(), wrap, end[1], "end of the last turn of HBM, at most the next first");
+    let wrap = first[2] + s.interval;
+    hold!(l, 6, end[2] <= wrap, s.at(), wrap, end[2], "end of the last turn of DDR, at most the next first");
+}
+
+/// The layer loop: the next layer's input is this one's result. Returns its bound.
+const fn layer_loop(p: &Program<'_>, s: &Section, l: &mut Ledger) -> i128 {
+    let at = s.at();
+    hold!(l, 4, s.input != NONE && s.shown != NONE, at, 1, 0, "input's load and show's store of a layer");
+    if s.input == NONE || s.shown == NONE {
+        return 0;
+    }
+    let (x, y) = (&s.stages[s.input as usize], &s.stages[s.shown as usize]);
+    equal!(l, 4, at, x.firings, y.firings, "firings of the result's store");
+    let latency = y.ii + y.tail + hops(&p.frame.chip, &y.area, &x.area);
+    let (have, need) = (x.start + s.interval, y.start + latency);
+    hold!(l, 6, have >= need, at, need, have, "start of the next layer's first input token, at least");
+    let last = x.firings - 1;
+    let (have, need) = (have + last * x.period, need + last * y.period);
+    hold!(l, 6, have >= need, at, need, have, "start of the next layer's last input token, at least");
+    let (early, late) = (y.earliest + latency - x.earliest, y.latest + latency - x.latest);
+    if early > late { early } else { late }
+}
+
+/// The bound on the interval, and what it says binds.
+const fn bound(s: &Section, c: &Chip, sums: &Sums, once: bool, looped: i128, l: &mut Ledger) {
+    let at = s.at();
+    let mut memory = 0;
+    let mut tier = 1;
+    while tier <= 2 {
+        let bytes = (sums.loaded[tier] + sums.stored[tier]) * 65536;
+        if bytes > 0 {
+            hold!(l, 6, c.rate[tier] > 0, at, 1, c.rate[tier], "rate of a tier that is used, at least");
+            let cycles = if c.rate[tier] > 0 { ceil(bytes, c.rate[tier]) } else { 0 };
+            memory = if cycles > memory { cycles } else { memory };
+        }
+        tier += 1;
+    }
+    let (mut most, mut binder) = (memory, 0);
+    if sums.stage > most {
+        (most, binder) = (sums.stage, 1);
+    }
+    if sums.recurrence > most {
+        (most, binder) = (sums.recurrence, 2);
+    }
+    if looped > most {
+        (most, binder) = (looped, 3);
+    }
+    if once {
+        binder = 4;
+    }
+    equal!(l, 8, at, most, s.bound, "bound on the interval");
+    equal!(l, 8, at, binder, s.binder, "what binds");
+    hold!(l, 8, s.interval >= most, at, most, s.interval, "interval, at least its bound");
+}
+
+/// Bytes of scratchpad that a program's inputs, tables and bound values take beside the buffers.
+pub(super) const fn resident(p: &Program<'_>) -> i128 {
+    let mut sum = 0;
+    let mut i = 0;
+    while i < p.count {
+        let v = &p.values[i];
+        if v.tier == 0 && v.role != role::WEIGHT && v.role != role::STATE {
+            sum += v.share;
+        }
+        i += 1;
+    }
+    sum
+}

@@ -1,0 +1,76 @@
+//! Where rules write what they compared and what they found.
+
+use super::{Fault, Verdicts};
+
+/// Verdicts in the making.
+pub(super) struct Ledger {
+    pub(super) faults: [Option<Fault>; 13],
+    pub(super) obligations: [u64; 13],
+}
+
+/// A row: its part of the table, and its place in the part.
+#[derive(Clone, Copy)]
+pub(super) struct At(pub(super) u32, pub(super) u32);
+
+impl Ledger {
+    pub(super) const fn new() -> Ledger {
+        Ledger { faults: [None; 13], obligations: [0; 13] }
+    }
+
+    /// Notes a fault, unless its rule has one already.
+    pub(super) const fn fault(&mut self, rule: usize, at: At, expected: i128, found: i128, what: &'static str) {
+        if self.faults[rule].is_none() {
+            let (expected, found) = (word(expected), word(found));
+            self.faults[rule] = Some(Fault { rule: rule as u32, part: at.0, row: at.1, expected, found, what });
+        }
+    }
+
+    /// Whether a rule has a fault.
+    pub(super) const fn failed(&self, rule: usize) -> bool {
+        self.faults[rule].is_some()
+    }
+
+    /// The verdicts of a check that went through everything, or stopped where rows had lost their meaning.
+    pub(super) const fn verdicts(self, complete: bool) -> Verdicts {
+        let mut reached = [complete; 13];
+        let mut rule = 0;
+        while rule < 13 {
+            if self.faults[rule].is_some() {
+                reached[rule] = true;
+            }
+            rule += 1;
+        }
+        Verdicts { faults: self.faults, obligations: self.obligations, reached }
+    }
+}
+
+const fn word(n: i128) -> u64 {
+    if n < 0 {
+        0
+    } else if n > u64::MAX as i128 {
+        u64::MAX
+    } else {
+        n as u64
+    }
+}
+
+/// Counts a comparison of a rule and notes a fault where it does not hold.
+macro_rules! hold {
+    ($ledger:expr, $rule:literal, $holds:expr, $at:expr, $expected:expr, $found:expr, $what:literal) => {{
+        $ledger.obligations[$rule] += 1;
+        if !$holds {
+            $ledger.fault($rule, $at, $expected as i128, $found as i128, $what);
+        }
+    }};
+}
+
+/// [`hold!`] of an equality.
+macro_rules! equal {
+    ($ledger:expr, $rule:literal, $at:expr, $expected:expr, $found:expr, $what:literal) => {{
+        let (expected, found) = ($expected, $found);
+        hold!($ledger, $rule, expected == found, $at, expected, found, $what)
+    }};
+}
+
+pub(super) use equal;
+pub(super) use hold;

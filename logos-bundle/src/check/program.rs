@@ -1,0 +1,285 @@
+//! A program under check: its statements and its values, each with the chip's own share worked out.
+
+use super::frame::{Frame, Row};
+use super::ledger::{At, Ledger, equal, hold};
+use super::{MAX_STATEMENTS, MAX_VALUES};
+use crate::table::layout::{NONE, Part, op, storage};
+
+/// Roles of a value.
+pub(super) mod role {
+    pub(in super::super) const INPUT: u32 = 0;
+    pub(in super::super) const WEIGHT: u32 = 1;
+    pub(in super::super) const STATE: u32 = 2;
+    pub(in super::super) const TABLE: u32 = 3;
+    pub(in super::super) const BOUND: u32 = 4;
+}
+
+/// Shardings of a value.
+pub(super) mod sharding {
+    pub(in super::super) const WHOLE: u32 = 0;
+    pub(in super::super) const ROWS: u32 = 1;
+    pub(in super::super) const COLS: u32 = 2;
+    pub(in super::super) const PARTIAL: u32 = 3;
+}
+
+/// A value, and what the statements and sections gone through so far say of it.
+#[derive(Clone, Copy)]
+pub(super) struct Value {
+    pub(super) role: u32,
+    pub(super) storage: u32,
+    pub(super) sharding: u32,
+    pub(super) tier: u32,
+    pub(super) statement: u32,
+    pub(super) rope: u32,
+    pub(super) counted_elsewhere: bool,
+    pub(super) seqs: i128,
+    pub(super) rows: i128,
+    pub(super) cols: i128,
+    pub(super) parts: i128,
+    /// Rows and columns of the chip's share.
+    pub(super) rows_l: i128,
+    pub(super) cols_l: i128,
+    pub(super) tile: i128,
+    pub(super) tiles: i128,
+    /// Bytes of the chip's share, all copies.
+    pub(super) share: i128,
+    /// Whether a statement reads or shows it.
+    pub(super) used: bool,
+    pub(super) bound: bool,
+    /// Of a state: the statement that reads it, and the one that writes it.
+    pub(super) reader: u32,
+    pub(super) writer: u32,
+    /// Whether attention reads it as a cache.
+    pub(super) cache: bool,
+    /// The section, and the stage there, that a reader takes it from at present.
+    pub(super) section: u32,
+    pub(super) stage: u32,
+    /// 0 not spilled, 1 spilled, 2 spilled and loaded again.
+    pub(super) spilled: u32,
+}
+
+impl Value {
+    pub(super) const NOTHING: Value = Value {
+        role: 0,
+        storage: 0,
+        sharding: 0,
+        tier: 0,
+        statement: NONE,
+        rope: NONE,
+        counted_elsewhere: false,
+        seqs: 1,
+        rows: 1,
+        cols: 1,
+        parts: 1,
+        rows_l: 1,
+        cols_l: 1,
+        tile: 1,
+        tiles: 1,
+        share: 0,
+        used: false,
+        bound: false,
+        reader: NONE,
+        writer: NONE,
+        cache: false,
+        section: NONE,
+        stage: NONE,
+        spilled: 0,
+    };
+}
+
+/// A program under check.
+pub(super) struct Program<'a> {
+    pub(super) frame: &'a Frame<'a>,
+    pub(super) role: u32,
+    pub(super) layers: i128,
+    /// Rows of an activation, and tokens a sequence.
+    pub(super) m: i128,
+    pub(super) tok: i128,
+    pub(super) sections: u32,
+    /// First rows of the program's values and statements in the table.
+    pub(super) first_value: u32,
+    pub(super) first_statement: u32,
+    pub(super) count: usize,
+    pub(super) statements: &'a [Row],
+    pub(super) values: [Value; MAX_VALUES],
+    /// Real inputs and shows so far, and the last of each.
+    pub(super) inputs: u32,
+    pub(super) input: usize,
+    pub(super) shows: u32,
+    pub(super) shown: usize,
+    /// The next statement that has to have its stages, and the section each one's are in.
+    pub(super) next: usize,
+    pub(super) section_of: [u32; MAX_STATEMENTS],
+}
+
+/// Bytes of `n` elements.
+pub(super) const fn bytes(storage: u32, n: i128) -> i128 {
+    match storage {
+        storage::F16 | storage::BF16 => 2 * n,
+        storage::Q8_0 => 34 * ceil(n, 32),
+        _ => 4 * n,
+    }
+}
+
+/// `⌈a/b⌉` of a non-negative and a positive number.
+pub(super) const fn ceil(a: i128, b: i128) -> i128 {
+    (a + b - 1) / b
+}
+
+impl<'a> Program<'a> {
+    /// Reads the values of a program, and checks of each what can be said without its statement.
+    pub(super) const fn new(frame: &'a Frame<'a>, row: &Row, at: At, l: &mut Ledger) -> Program<'a> {
+        let [_, _, _, _, role, layers, v0, nv, s0, ns, _, sections, _, _, m, _] = *row;
+        let (_, rest) = frame.statements.split_at(s0 as usize);
+        let (statements, _) = rest.split_at(ns as usize);
+        let d = &frame.deployment;
+        let (m, chips) = (m as i128, d.chips);
+        let all = d.seqs * d.tokens;
+        let last_rows = role == 2 && d.form == 2 && m == d.seqs;
+        hold!(l, 1, m == all || last_rows, at, all, m, "rows of an activation");
+        hold!(l, 1, d.form != 1 || d.tokens == 1, at, 1, d.tokens, "tokens of a sequence in a decode step");
+        hold!(l, 1, m % d.seqs == 0, at, 0, m % d.seqs, "rows of an activation, a multiple of the sequences: rest");
+        let mut values = [Value::NOTHING; MAX_VALUES];
+        let mut i = 0;
+        while i < nv {
+            values[i as usize] = value(&frame.values[(v0 + i) as usize], At(Part::Values as u32, v0 + i), chips, l);
+            i += 1;
+        }
+        Program {
+            frame,
+            role,
+            layers: layers as i128,
+            m,
+            tok: m / d.seqs,
+            sections,
+            first_value: v0,
+            first_statement: s0,
+            count: nv as usize,
+            statements,
+            values,
+            inputs: 0,
+            input: 0,
+            shows: 0,
+            shown: 0,
+            next: 0,
+            section_of: [NONE; MAX_STATEMENTS],
+        }
+    }
+
+    /// The row of a value.
+    pub(super) const fn value_at(&self, v: usize) -> At {
+        At(Part::Values as u32, self.first_value + v as u32)
+    }
+
+    /// The row of a statement.
+    pub(super) const fn statement_at(&self, s: usize) -> At {
+        At(Part::Statements as u32, self.first_statement + s as u32)
+    }
+
+    /// What the values owe once all statements have been gone through: each bound one has its statement, each is read.
+    pub(super) const fn close(&self, l: &mut Ledger) {
+        let mut states = 0;
+        let mut i = 0;
+        while i < self.count {
+            let v = &self.values[i];
+            let at = At(Part::Values as u32, self.first_value + i as u32);
+            let declared = v.role == role::INPUT;
+            let stated = v.role == role::BOUND || declared && v.storage != storage::I32;
+            hold!(l, 1, v.bound == stated, at, stated, v.bound, "a statement binds or declares the value");
+            if v.role == role::STATE {
+                states += 1;
+                hold!(l, 10, v.writer != NONE, at, 1, 0, "writes of a state in a step");
+                let after = v.reader == NONE || v.writer == NONE || v.writer >= v.reader;
+                hold!(l, 10, after, at, v.reader, v.writer, "statement that writes a state, at least its reader's");
+            } else {
+                hold!(l, 1, v.used || declared, at, 1, 0, "statements that read the value, at least");
+            }
+            i += 1;
+        }
+        let at = At(Part::Values as u32, self.first_value);
+        hold!(l, 1, self.shows > 0, at, 1, self.shows, "values shown, at least");
+        if self.role == 1 {
+            // The next layer's input is this one's result.
+            equal!(l, 1, at, 1, self.inputs, "Real inputs of a layer program");
+            equal!(l, 1, at, 1, self.shows, "values a layer program shows");
+            let (x, y) = (&self.values[self.input], &self.values[self.shown]);
+            equal!(l, 1, at, x.rows, y.rows, "rows of the value shown");
+            equal!(l, 1, at, x.cols, y.cols, "columns of the value shown");
+            equal!(l, 1, at, x.storage, y.storage, "storage of the value shown");
+            hold!(l, 1, self.sections != 1 || x.tile == y.tile, at, x.tile, y.tile, "tile of the value shown");
+        }
+        // States are what makes a step a step: a layer program of a stateless form declares none.
+        hold!(l, 10, self.frame.deployment.form != 0 || states == 0, at, 0, states, "states of a forward program");
+    }
+}
+
+const fn value(row: &Row, at: At, chips: i128, l: &mut Ledger) -> Value {
+    let [_, _, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, ..] = *row;
+    let (rows, cols, parts, tile) = (rows as i128, cols as i128, parts as i128, tile as i128);
+    let seqs = seqs as i128;
+    let split = sharding == sharding::ROWS || sharding == sharding::COLS;
+    hold!(l, 11, (parts >= 2) == split, at, split, parts, "parts: 1, and of a split value more");
+    equal!(l, 11, at, 0, chips % parts, "chips, a multiple of the parts: rest");
+    let (mut rows_l, mut cols_l) = (rows, cols);
+    if sharding == sharding::ROWS {
+        rows_l = rows / parts;
+        equal!(l, 11, at, 0, rows % parts, "split rows, a multiple of the parts: rest");
+    } else if sharding == sharding::COLS {
+        cols_l = cols / parts;
+        equal!(l, 11, at, 0, cols % parts, "split columns, a multiple of the parts: rest");
+    }
+    hold!(l, 1, tile <= cols_l, at, cols_l, tile, "columns of a tile, at most");
+    hold!(l, 1, seqs == 1 || role == role::STATE, at, 1, seqs, "copies");
+    hold!(l, 1, (role == role::TABLE) || rope == NONE, at, NONE, rope, "rope recipe");
+    let place = tier != NONE || role == role::BOUND;
+    hold!(l, 9, place, at, 2, tier, "tier of a declared value, at most");
+    let number = storage != storage::Q8_0 || role == role::WEIGHT;
+    let whole = storage != storage::I32 || role == role::INPUT || role == role::BOUND;
+    hold!(l, 1, number && whole, at, 0, storage, "storage of this role");
+    let elsewhere = flags & 1 == 1;
+    hold!(l, 9, !elsewhere || role == role::WEIGHT, at, 0, flags, "flags of a value that is no weight");
+    let share = bytes(storage, rows_l * cols_l) * seqs;
+    hold!(l, 0, share < 1 << 60, at, 1i128 << 60, share, "bytes of a value, below");
+    let mut v = Value::NOTHING;
+    v.role = role;
+    v.storage = storage;
+    v.sharding = sharding;
+    v.tier = tier;
+    v.statement = statement;
+    v.rope = rope;
+    v.counted_elsewhere = elsewhere;
+    v.seqs = seqs;
+    v.rows = rows;
+    v.cols = cols;
+    v.parts = parts;
+    v.rows_l = rows_l;
+    v.cols_l = cols_l;
+    v.tile = tile;
+    v.tiles = ceil(cols_l, tile);
+    v.share = share;
+    v
+}
+
+/// A statement's row, taken apart.
+#[derive(Clone, Copy)]
+pub(super) struct Statement {
+    pub(super) index: usize,
+    pub(super) op: u32,
+    pub(super) result: usize,
+    /// Operands; [`NONE`] where absent.
+    pub(super) x: [u32; 7],
+    /// Attributes.
+    pub(super) a: [u32; 6],
+}
+
+impl Statement {
+    pub(super) const fn read(p: &Program<'_>, index: usize) -> Statement {
+        let [op, result, x0, x1, x2, x3, x4, x5, x6, a0, a1, a2, a3, a4, a5, _] = p.statements[index];
+        Statement { index, op, result: result as usize, x: [x0, x1, x2, x3, x4, x5, x6], a: [a0, a1, a2, a3, a4, a5] }
+    }
+
+    /// Whether the statement binds its result (rather than declares, shows or appends to it).
+    pub(super) const fn binds(&self) -> bool {
+        self.op >= op::MATMUL
+    }
+}

@@ -1,0 +1,369 @@
+//! A section under check: stages and edges matched one to one, in order, with what its statements decompose into.
+
+use super::frame::Row;
+use super::ledger::{At, Ledger, equal, hold};
+use super::parts::{self, Expected, Recurrence, expect, reload, spill};
+use super::program::{Program, Statement, ceil, role};
+use super::{MAX_STAGES, edges, place};
+use crate::table::layout::{NONE, Part, op, primitive, storage};
+
+/// A stage that has been matched: its row, and what the statement says of it.
+#[derive(Clone, Copy)]
+pub(super) struct Stage {
+    pub(super) primitive: u32,
+    pub(super) firings: i128,
+    pub(super) na: i128,
+    pub(super) nb: i128,
+    pub(super) site: i128,
+    pub(super) turn: u32,
+    pub(super) start: i128,
+    pub(super) period: i128,
+    pub(super) ii: i128,
+    pub(super) bytes: i128,
+    pub(super) tier: u32,
+    pub(super) a: i128,
+    pub(super) b: i128,
+    pub(super) base: i128,
+    pub(super) recurrence: Recurrence,
+    pub(super) whole: bool,
+    pub(super) emits: i128,
+    pub(super) adds: bool,
+    /// Cycles from a start to the result's arrival but for the way and the initiation interval.
+    pub(super) tail: i128,
+    /// Bounding box on the mesh.
+    pub(super) area: place::Area,
+    /// Most bytes a firing that stream edges take in and out.
+    pub(super) taken: i128,
+    pub(super) given: i128,
+    pub(super) read: bool,
+    /// Earliest starts of the first and of the last firing, at initiation intervals alone.
+    pub(super) earliest: i128,
+    pub(super) latest: i128,
+}
+
+/// A section under check.
+pub(super) struct Section {
+    /// Place among all sections of the table.
+    pub(super) index: u32,
+    /// Rows R of a group, groups I.
+    pub(super) rows: i128,
+    pub(super) groups: i128,
+    pub(super) interval: i128,
+    pub(super) span: i128,
+    pub(super) binder: u32,
+    pub(super) bound: i128,
+    pub(super) first_stage: u32,
+    pub(super) first_edge: u32,
+    pub(super) first_turn: u32,
+    pub(super) count: usize,
+    pub(super) edge_count: usize,
+    pub(super) turn_count: usize,
+    pub(super) stages: [Stage; MAX_STAGES],
+    /// Edges matched so far, and the end of the last one's buffer.
+    pub(super) edges: usize,
+    pub(super) end: i128,
+    /// The input's load and the show's store, where there are.
+    pub(super) input: u32,
+    pub(super) shown: u32,
+}
+
+const UNMATCHED: Stage = Stage {
+    primitive: NONE,
+    firings: 1,
+    na: 1,
+    nb: 1,
+    site: 0,
+    turn: NONE,
+    start: 0,
+    period: 1,
+    ii: 1,
+    bytes: 0,
+    tier: NONE,
+    a: 1,
+    b: 1,
+    base: 1,
+    recurrence: Recurrence::None,
+    whole: false,
+    emits: 1,
+    adds: false,
+    tail: 0,
+    area: place::Area { left: 0, right: 0, top: 0, bottom: 0 },
+    taken: 0,
+    given: 0,
+    read: false,
+    earliest: 0,
+    latest: 0,
+};
+
+/// A 64-bit number of two words.
+pub(super) const fn wide(low: u32, high: u32) -> i128 {
+    (low as u64 | (high as u64) << 32) as i128
+}
+
+impl Section {
+    /// Reads the section's row.
+    pub(super) const fn new(p: &Program<'_>, index: u32, l: &mut Ledger) -> Section {
+        let [_, rows, groups, g0, ng, e0, ne, t0, nt, h0, h1, s0, s1, binder, b0, b1] =
+            p.frame.sections[index as usize];
+        let at = At(Part::Sections as u32, index);
+        let rows = rows as i128;
+        hold!(l, 3, rows <= p.m, at, p.m, rows, "rows of a group, at most");
+        equal!(l, 3, at, ceil(p.m, rows), groups as i128, "groups");
+        Section {
+            index,
+            rows,
+            groups: groups as i128,
+            interval: wide(h0, h1),
+            span: wide(s0, s1),
+            binder,
+            bound: wide(b0, b1),
+            first_stage: g0,
+            first_edge: e0,
+            first_turn: t0,
+            count: ng as usize,
+            edge_count: ne as usize,
+            turn_count: nt as usize,
+            stages: [UNMATCHED; MAX_STAGES],
+            edges: 0,
+            end: 0,
+            input: NONE,
+            shown: NONE,
+        }
+    }
+
+    /// The row of the section.
+    pub(super) const fn at(&self) -> At {
+        At(Part::Sections as u32, self.index)
+    }
+
+    /// The row of a stage.
+    pub(super) const fn stage_at(&self, k: usize) -> At {
+        At(Part::Stages as u32, self.first_stage + k as u32)
+    }
+
+    /// The row of an edge.
+    pub(super) const fn edge_at(&self, k: usize) -> At {
+        At(Part::Edges as u32, self.first_edge + k as u32)
+    }
+}
+
+/// Matches all stages and edges of a section. `false` where a row is not the one that must stand there: then the rows
+/// after it have no meaning.
+pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger) -> bool {
+    let mut k = 0;
+    let mut before = 0;
+    while k < s.count {
+        let [index, part, ..] = p.frame.stages[s.first_stage as usize + k];
+        let st = Statement::read(p, index as usize);
+        let order = index * 16 + part + 1;
+        hold!(l, 1, order > before, s.stage_at(k), before, order, "statement and part, in ascending order");
+        before = order;
+        let next = if st.op == op::INPUT {
+            input(p, s, &st, k, part, l)
+        } else if part == parts::RELOAD {
+            again(p, s, &st, k, l)
+        } else {
+            own(p, s, &st, k, l)
+        };
+        if l.failed(1) || l.failed(4) || next == k {
+            return false;
+        }
+        k = next;
+    }
+    equal!(l, 4, s.at(), s.edge_count, s.edges, "edges of the section");
+    let mut k = 0;
+    while k < s.count {
+        let read = s.stages[k].read || s.stages[k].primitive == primitive::STORE;
+        hold!(l, 1, read, s.stage_at(k), 1, 0, "edges that read the stage, at least");
+        k += 1;
+    }
+    !l.failed(1) && !l.failed(4)
+}
+
+/// The load of an input.
+const fn input(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, part: u32, l: &mut Ledger) -> usize {
+    equal!(l, 1, s.stage_at(k), 0, part, "part of an input");
+    equal!(l, 1, s.stage_at(k), p.m, p.values[st.result].rows, "rows of an input that has a load");
+    let e = reload(p, s, st.result as u32);
+    stage(p, s, k, &e, &[0; 5], l);
+    emits(p, s, st.result, k);
+    s.input = k as u32;
+    k + 1
+}
+
+/// The load of a value that an earlier section stored.
+const fn again(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, l: &mut Ledger) -> usize {
+    let at = s.stage_at(k);
+    let stored = st.binds() && p.section_of[st.index] != NONE && p.section_of[st.index] < s.index;
+    hold!(l, 1, stored, at, s.index, p.section_of[st.index], "section that binds what is loaded again, below");
+    let v = st.result;
+    hold!(l, 9, p.values[v].spilled != 0, at, 1, 0, "stores of the value in its own section");
+    hold!(l, 9, p.values[v].tier != NONE, at, 2, p.values[v].tier, "tier of a value that crosses sections, at most");
+    if p.values[v].tier == NONE {
+        return k;
+    }
+    p.values[v].spilled = 2;
+    let e = reload(p, s, v as u32);
+    stage(p, s, k, &e, &[0; 5], l);
+    emits(p, s, v, k);
+    k + 1
+}
+
+/// The parts of the statement whose turn it is.
+const fn own(p: &mut Program<'_>, s: &mut Section, st: &Statement, first: usize, l: &mut Ledger) -> usize {
+    while p.next < p.statements.len() && p.statements[p.next][0] == op::INPUT {
+        p.next += 1;
+    }
+    equal!(l, 1, s.stage_at(first), p.next, st.index, "statement that must be lowered next");
+    if p.next != st.index {
+        return first;
+    }
+    p.next += 1;
+    p.section_of[st.index] = s.index;
+    if st.op == op::ATTENTION {
+        equal!(l, 3, s.stage_at(first), 1, s.groups, "groups of a section with attention");
+    }
+    let mut k = first;
+    let product_b = product_b(p, s, first + 1);
+    let mut stage_of = [NONE; 5];
+    let (mut part, end) = parts::range(st.op);
+    while part < end {
+        let e = expect(p, s, st, part, product_b);
+        if e.primitive != NONE {
+            if !stands(p, s, st, k, part, l) {
+                return first;
+            }
+            stage_of[part as usize] = k as u32;
+            stage(p, s, k, &e, &stage_of, l);
+            k += 1;
+        }
+        part += 1;
+    }
+    if st.op == op::SHOW {
+        s.shown = stage_of[0];
+        return k;
+    }
+    if !st.binds() {
+        return k;
+    }
+    emits(p, s, st.result, stage_of[parts::emitter(p, st) as usize] as usize);
+    if k < s.count {
+        let [index, part, ..] = p.frame.stages[s.first_stage as usize + k];
+        if index as usize == st.index && part == parts::SPILL {
+            let tier = p.values[st.result].tier;
+            hold!(l, 9, tier != NONE, s.stage_at(k), 2, tier, "tier of a value that crosses sections, at most");
+            let e = spill(p, s, st.result as u32);
+            stage(p, s, k, &e, &stage_of, l);
+            p.values[st.result].spilled = 1;
+            k += 1;
+        }
+    }
+    k
+}
+
+/// Whether the section's stage `k` is a product that streams its input.
+const fn product_b(p: &Program<'_>, s: &Section, k: usize) -> bool {
+    k < s.count && p.frame.stages[s.first_stage as usize + k][2] == primitive::GEMM_B
+}
+
+/// Whether the section's stage `k` is this part of this statement.
+const fn stands(p: &Program<'_>, s: &Section, st: &Statement, k: usize, part: u32, l: &mut Ledger) -> bool {
+    if k >= s.count {
+        l.fault(1, s.at(), st.index as i128, part as i128, "stages of the statement: this part is missing");
+        return false;
+    }
+    let [index, found, ..] = p.frame.stages[s.first_stage as usize + k];
+    equal!(l, 1, s.stage_at(k), st.index, index as usize, "statement of the stage");
+    equal!(l, 1, s.stage_at(k), part, found, "part of the statement");
+    index as usize == st.index && found == part
+}
+
+const fn emits(p: &mut Program<'_>, s: &Section, v: usize, k: usize) {
+    p.values[v].section = s.index;
+    p.values[v].stage = k as u32;
+}
+
+/// Matches one stage with its edges.
+const fn stage(p: &mut Program<'_>, s: &mut Section, k: usize, e: &Expected, stage_of: &[u32; 5], l: &mut Ledger) {
+    let row: Row = p.frame.stages[s.first_stage as usize + k];
+    let [_, _, primitive, f, na, nb, site, turn, s0, s1, t0, t1, i0, i1, y0, y1] = row;
+    let at = s.stage_at(k);
+    let c = &p.frame.chip;
+    equal!(l, 1, at, e.primitive, primitive, "primitive");
+    equal!(l, 3, at, e.firings, f as i128, "firings");
+    equal!(l, 2, at, e.bytes, wide(y0, y1), "bytes of a token");
+    let (na, nb) = (na as i128, nb as i128);
+    // Canonical splits leave no cell empty and cover every unit once.
+    equal!(l, 3, at, ceil(e.a, ceil(e.a, na)), na, "cells over the A units");
+    equal!(l, 3, at, ceil(e.b, ceil(e.b, nb)), nb, "cells over the B units");
+    let load = e.primitive == primitive::LOAD || e.primitive == primitive::GATHER;
+    let windowed = load && (e.tier == 1 || e.tier == 2);
+    hold!(l, 4, (turn != NONE) == windowed, at, windowed, turn, "turn of a load from HBM or DDR, and of no other");
+    let own = if load {
+        if e.tier <= 2 { c.latency[e.tier as usize] } else { 0 }
+    } else if e.primitive == primitive::COLLECTIVE {
+        c.link_latency
+    } else {
+        0
+    };
+    let area = place::area(c, site as i128, na * nb, at, l);
+    s.stages[k] = Stage {
+        primitive: e.primitive,
+        firings: f as i128,
+        na,
+        nb,
+        site: site as i128,
+        turn,
+        start: wide(s0, s1),
+        period: wide(t0, t1),
+        ii: wide(i0, i1),
+        bytes: e.bytes,
+        tier: e.tier,
+        a: e.a,
+        b: e.b,
+        base: e.base,
+        recurrence: e.recurrence,
+        whole: e.whole,
+        emits: e.emits,
+        adds: e.adds,
+        tail: c.depth + c.tree * log2(nb) + own + 2,
+        area,
+        taken: 0,
+        given: 0,
+        read: false,
+        earliest: 0,
+        latest: 0,
+    };
+    let ii = if load { 1 } else { s.stages[k].ii };
+    s.stages[k].latest = (f as i128 - 1) * ii;
+    let mut n = 0;
+    while n < e.count {
+        edges::port(p, s, k, n, &e.ports[n], stage_of, l);
+        n += 1;
+    }
+    if e.state != NONE {
+        edges::carried(p, s, k, e.state, l);
+    }
+}
+
+/// Least `e` with `2^e >= n`, of a number between 1 and 2^22.
+pub(super) const fn log2(n: i128) -> i128 {
+    if n <= 1 { 0 } else { 32 - (n as u32 - 1).leading_zeros() as i128 }
+}
+
+/// What a program owes once all its sections have been gone through.
+pub(super) const fn close(p: &Program<'_>, at: At, l: &mut Ledger) {
+    let mut next = p.next;
+    while next < p.statements.len() && p.statements[next][0] == op::INPUT {
+        next += 1;
+    }
+    equal!(l, 1, at, p.statements.len(), next, "statements lowered");
+    let mut i = 0;
+    while i < p.count {
+        let v = &p.values[i];
+        if v.role == role::BOUND && v.storage != storage::Q8_0 {
+            hold!(l, 9, v.spilled != 1, p.value_at(i), 2, 1, "a spilled value is loaded again");
+        }
+        i += 1;
+    }
+}

@@ -1,0 +1,359 @@
+//! Rules 1 and 2 on statements: operands of the right roles and shapes, bound before they are read; attributes an
+//! operation can mean. Marks the values each statement reads.
+
+use super::RANGE_LIMIT;
+use super::ledger::{Ledger, equal, hold};
+use super::program::{Program, Statement, role};
+use crate::table::layout::{NONE, op, storage};
+
+/// Bits of 1.0 in f32.
+const ONE: u32 = 0x3f80_0000;
+/// Bits of infinity in f32: as integers, the positive finite numbers lie between 0 and this.
+const INFINITY: u32 = 0x7f80_0000;
+
+const fn positive(bits: u32) -> bool {
+    bits > 0 && bits < INFINITY
+}
+
+const fn finite(bits: u32) -> bool {
+    bits & INFINITY != INFINITY
+}
+
+/// Which operands an operation must have and may have, as bit sets; `None` for no operation's code.
+const fn operands(code: u32) -> Option<(u32, u32)> {
+    Some(match code {
+        op::INPUT | op::SHOW => (0, 0),
+        op::APPEND | op::MATMUL | op::PLUS | op::TIMES | op::SWIGLU | op::GEGLU | op::ROWS => (0b11, 0b11),
+        op::SCALED | op::SILU | op::GELU | op::SIGMOID | op::TANH | op::SOFTCAP | op::L2NORM => (0b1, 0b1),
+        op::LAST_ROW | op::ARGMAX | op::SUM_CHIPS | op::GATHER_CHIPS => (0b1, 0b1),
+        op::RMSNORM => (0b1, 0b11),
+        op::LAYERNORM => (0b1, 0b111),
+        op::ROPE | op::DECAY => (0b111, 0b111),
+        op::ATTENTION => (0b111, 0b11_1111),
+        op::CONV => (0b11, 0b111),
+        op::DELTA => (0b1_1111, 0b11_1111),
+        _ => return None,
+    })
+}
+
+/// Checks one statement; the values it reads become used, its result bound.
+pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let [x0, x1, x2, x3, x4, x5, x6] = st.x;
+    let Some((must, may)) = operands(st.op) else {
+        l.fault(1, at, 0, st.op as i128, "operation code");
+        return;
+    };
+    let low = (x0 != NONE) as u32 | ((x1 != NONE) as u32) << 1 | ((x2 != NONE) as u32) << 2;
+    let high = ((x3 != NONE) as u32) << 3 | ((x4 != NONE) as u32) << 4 | ((x5 != NONE) as u32) << 5;
+    let given = low | high | ((x6 != NONE) as u32) << 6;
+    hold!(l, 1, given & must == must && given & !may == 0, at, must, given, "operands given, as a bit set");
+    if l.failed(1) {
+        return;
+    }
+    result(p, st, l);
+    match st.op {
+        op::INPUT => {
+            (p.inputs, p.input) = (p.inputs + 1, st.result);
+        }
+        op::SHOW => {
+            let v = p.values[st.result];
+            p.values[st.result].used = true;
+            (p.shows, p.shown) = (p.shows + 1, st.result);
+            hold!(l, 1, v.role == role::BOUND && v.statement < st.index as u32, at, 1, 0, "value shown, bound before");
+            hold!(l, 9, v.tier != NONE, at, 2, v.tier, "tier of a shown value, at most");
+        }
+        op::APPEND => {
+            let x = activation(p, st, x0, l);
+            ids(p, st, x1, l);
+            let s = p.values[st.result];
+            equal!(l, 1, at, s.cols, p.values[x].cols, "columns of what is appended");
+        }
+        op::MATMUL => {
+            let x = p.values[activation(p, st, x0, l)];
+            let w = p.values[weight(p, st, x1, l)];
+            equal!(l, 1, at, x.cols, w.rows, "rows of the weight");
+            equal!(l, 1, at, w.cols, p.values[st.result].cols, "columns of the result");
+            let cut = w.storage != storage::Q8_0 || w.rows_l % 32 == 0;
+            hold!(l, 11, cut, at, 0, w.rows_l % 32, "a chip's rows of a Q8_0 weight, a multiple of 32: rest");
+        }
+        op::ROWS => {
+            let e = p.values[weight(p, st, x0, l)];
+            ids(p, st, x1, l);
+            equal!(l, 1, at, e.cols, p.values[st.result].cols, "columns of the result");
+        }
+        op::PLUS | op::TIMES => {
+            elementwise(p, st, l);
+            if p.values[x1 as usize].role == role::WEIGHT {
+                one_row(p, st, x1, p.values[x0 as usize].cols, l);
+            } else {
+                other(p, st, x1, l);
+            }
+        }
+        op::SWIGLU => {
+            elementwise(p, st, l);
+            other(p, st, x1, l);
+        }
+        op::GEGLU => {
+            elementwise(p, st, l);
+            other(p, st, x1, l);
+            hold!(l, 2, st.a[0] <= 1, at, 1, st.a[0], "form of geglu, at most");
+        }
+        op::GELU => {
+            elementwise(p, st, l);
+            hold!(l, 2, st.a[0] <= 1, at, 1, st.a[0], "form of gelu, at most");
+        }
+        op::SCALED => {
+            elementwise(p, st, l);
+            hold!(l, 2, finite(st.a[0]), at, 0, st.a[0], "factor, finite (f32 bits)");
+        }
+        op::SOFTCAP => {
+            elementwise(p, st, l);
+            hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "cap, positive and finite (f32 bits)");
+        }
+        op::SILU | op::SIGMOID | op::TANH | op::SUM_CHIPS => elementwise(p, st, l),
+        op::DECAY => {
+            elementwise(p, st, l);
+            let cols = p.values[x0 as usize].cols;
+            one_row(p, st, x1, cols, l);
+            one_row(p, st, x2, cols, l);
+        }
+        op::RMSNORM | op::LAYERNORM => norm(p, st, l),
+        op::L2NORM => {
+            elementwise(p, st, l);
+            heads(p, st, x0 as usize, st.a[2], l);
+            hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "eps, positive and finite (f32 bits)");
+            hold!(l, 2, finite(st.a[1]), at, ONE, st.a[1], "scale, finite (f32 bits)");
+        }
+        op::ROPE => rope(p, st, l),
+        op::ATTENTION => attention(p, st, l),
+        op::CONV => conv(p, st, l),
+        op::DELTA => delta(p, st, l),
+        op::LAST_ROW => {
+            let x = p.values[x0 as usize];
+            p.values[x0 as usize].used = true;
+            let d = &p.frame.deployment;
+            let input = x.role == role::INPUT && x.storage != storage::I32;
+            hold!(l, 1, input && x.statement < st.index as u32, at, role::INPUT, x.role, "operand, a Real input");
+            equal!(l, 1, at, d.seqs * d.tokens, x.rows, "rows of the operand");
+            equal!(l, 1, at, d.seqs, p.m, "rows of the result");
+            equal!(l, 1, at, x.cols, p.values[st.result].cols, "columns of the result");
+            equal!(l, 1, at, x.tile, p.values[st.result].tile, "tile of the result");
+        }
+        op::ARGMAX => {
+            activation(p, st, x0, l);
+            equal!(l, 1, at, 1, p.values[st.result].cols, "columns of the result");
+        }
+        _ => {
+            let x = p.values[activation(p, st, x0, l)];
+            let r = p.values[st.result];
+            equal!(l, 1, at, x.cols, r.cols, "columns of the result");
+            equal!(l, 1, at, x.tile * p.frame.deployment.chips, r.tile, "tile of what is gathered");
+        }
+    }
+}
+
+/// The result: of the statement's own, of the right role, and with the rows of an activation.
+const fn result(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let r = p.values[st.result];
+    if st.op == op::SHOW {
+        return;
+    }
+    if st.op == op::APPEND {
+        equal!(l, 1, at, role::STATE, r.role, "role of what is appended to");
+        equal!(l, 1, at, p.frame.deployment.seqs, r.seqs, "copies of what is appended to");
+        return;
+    }
+    let expected = if st.op == op::INPUT { role::INPUT } else { role::BOUND };
+    equal!(l, 1, at, expected, r.role, "role of the result");
+    equal!(l, 1, at, st.index as u32, r.statement, "statement of the result");
+    let whole = (st.op == op::ARGMAX) == (r.storage == storage::I32);
+    hold!(l, 1, whole && r.storage != storage::Q8_0, at, 0, r.storage, "storage of the result");
+    p.values[st.result].bound = true;
+    if st.op != op::INPUT {
+        equal!(l, 1, at, p.m, r.rows, "rows of the result");
+    }
+}
+
+/// An operand that is an activation: Real, of this program's rows, and bound before. Returns it.
+const fn activation(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
+    let v = v as usize;
+    let x = &mut p.values[v];
+    x.used = true;
+    let (role, rows, real) = (x.role, x.rows, x.storage != storage::I32);
+    let before = x.statement < st.index as u32;
+    let at = p.statement_at(st.index);
+    hold!(l, 1, (role == role::BOUND || role == role::INPUT) && real, at, role::BOUND, role, "operand, an activation");
+    hold!(l, 1, before, at, st.index, p.values[v].statement, "statement of the operand, below");
+    equal!(l, 1, at, p.m, rows, "rows of the operand");
+    v
+}
+
+const fn weight(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
+    p.values[v as usize].used = true;
+    equal!(l, 1, p.statement_at(st.index), role::WEIGHT, p.values[v as usize].role, "role of the operand");
+    v as usize
+}
+
+/// A one-row weight of so many columns, plain elements.
+const fn one_row(p: &mut Program<'_>, st: &Statement, v: u32, cols: i128, l: &mut Ledger) {
+    let w = p.values[weight(p, st, v, l)];
+    let at = p.statement_at(st.index);
+    hold!(l, 1, w.rows == 1 && w.storage != storage::Q8_0, at, 1, w.rows, "rows of a plain weight");
+    equal!(l, 1, at, cols, w.cols, "columns of the weight");
+}
+
+/// An operand of token ids or positions: one a row.
+const fn ids(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
+    let x = p.values[v as usize];
+    p.values[v as usize].used = true;
+    let at = p.statement_at(st.index);
+    hold!(l, 1, x.role == role::INPUT && x.storage == storage::I32, at, role::INPUT, x.role, "operand, an Int input");
+    equal!(l, 1, at, p.m, x.rows * x.cols, "ids of the operand");
+}
+
+/// The first operand is an activation, and the result is shaped and tiled like it.
+const fn elementwise(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let x = p.values[activation(p, st, st.x[0], l)];
+    let r = p.values[st.result];
+    equal!(l, 1, p.statement_at(st.index), x.cols, r.cols, "columns of the result");
+    equal!(l, 1, p.statement_at(st.index), x.tile, r.tile, "tile of the result");
+}
+
+/// A further activation like the first.
+const fn other(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
+    let x = p.values[st.x[0] as usize];
+    let b = p.values[activation(p, st, v, l)];
+    equal!(l, 1, p.statement_at(st.index), x.cols, b.cols, "columns of the second operand");
+    equal!(l, 1, p.statement_at(st.index), x.tile, b.tile, "tile of the second operand");
+}
+
+/// A value with heads: returns the columns of a head, at least 1 whatever the table says.
+const fn heads(p: &Program<'_>, st: &Statement, v: usize, heads: u32, l: &mut Ledger) -> i128 {
+    let at = p.statement_at(st.index);
+    let x = &p.values[v];
+    let n = heads as i128;
+    if heads == 0 || heads >= RANGE_LIMIT || x.cols % n != 0 {
+        l.fault(2, at, x.cols, n, "heads, a divisor of the columns");
+        return 1;
+    }
+    let d = x.cols / n;
+    hold!(l, 2, true, at, 0, 0, "heads");
+    hold!(l, 1, d % x.tile == 0 || x.tile % d == 0, at, d, x.tile, "tile, a divisor or multiple of a head's columns");
+    d
+}
+
+const fn norm(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    elementwise(p, st, l);
+    let at = p.statement_at(st.index);
+    let x = p.values[st.x[0] as usize];
+    let count = if st.op == op::RMSNORM { st.a[2] } else { st.a[1] };
+    let cols = if count == 0 { x.cols } else { heads(p, st, st.x[0] as usize, count, l) };
+    if st.x[1] != NONE {
+        one_row(p, st, st.x[1], cols, l);
+    }
+    if st.x[2] != NONE {
+        one_row(p, st, st.x[2], cols, l);
+    }
+    hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "eps, positive and finite (f32 bits)");
+    let offset = st.op == op::LAYERNORM || st.a[1] == 0 || st.a[1] == ONE;
+    hold!(l, 2, offset, at, ONE, st.a[1], "offset, 0 or 1 (f32 bits)");
+}
+
+const fn rope(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    elementwise(p, st, l);
+    let at = p.statement_at(st.index);
+    let d = heads(p, st, st.x[0] as usize, st.a[0], l);
+    let rotary = st.a[1] as i128;
+    hold!(l, 2, rotary > 0 && rotary % 2 == 0 && rotary <= d, at, d, rotary, "rotary width, even and at most");
+    hold!(l, 2, st.a[2] <= 1, at, 1, st.a[2], "pairing, at most");
+    let (cos, sin) = (p.values[st.x[1] as usize], p.values[st.x[2] as usize]);
+    p.values[st.x[1] as usize].used = true;
+    p.values[st.x[2] as usize].used = true;
+    let tables = cos.role == role::TABLE && sin.role == role::TABLE;
+    hold!(l, 1, tables, at, role::TABLE, cos.role | sin.role, "role of the tables");
+    hold!(l, 1, cos.rows == p.m && sin.rows == p.m, at, p.m, cos.rows, "rows of the tables");
+    hold!(l, 1, 2 * cos.cols == rotary && 2 * sin.cols == rotary, at, rotary / 2, cos.cols, "columns of the tables");
+    hold!(l, 2, (cos.rope == NONE) == (sin.rope == NONE), at, cos.rope, sin.rope, "recipe of the sines");
+    if tables && cos.rope != NONE && sin.rope != NONE {
+        let [part, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, ..] = p.frame.ropes[cos.rope as usize];
+        let [other, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, ..] = p.frame.ropes[sin.rope as usize];
+        hold!(l, 2, part == 0 && other == 1, at, 1, part | other, "parts of the recipes: cosines, then sines");
+        equal!(l, 2, at, rotary, c2 as i128, "rotary width of the recipe");
+        let head = (c0 ^ s0) | (c1 ^ s1) | (c2 ^ s2) | (c3 ^ s3) | (c4 ^ s4) | (c5 ^ s5);
+        let tail = (c6 ^ s6) | (c7 ^ s7) | (c8 ^ s8) | (c9 ^ s9) | (c10 ^ s10) | (c11 ^ s11) | (c12 ^ s12);
+        equal!(l, 2, at, 0, head | tail, "bits in which the two recipes differ");
+    }
+}
+
+const fn attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let [q, k, v, pos, ck, cv, _] = st.x;
+    let [h, hk, scale, _, _, cap] = st.a;
+    let (q, k, v) = (activation(p, st, q, l), activation(p, st, k, l), activation(p, st, v, l));
+    let (d, dk, dv) = (heads(p, st, q, h, l), heads(p, st, k, hk, l), heads(p, st, v, hk, l));
+    let result = heads(p, st, st.result, h, l);
+    equal!(l, 1, at, d, dk, "columns of a key head");
+    equal!(l, 1, at, dv, result, "columns of a head of the result");
+    if hk != 0 {
+        equal!(l, 2, at, 0, h % hk, "query heads, a multiple of the KV heads: rest");
+    }
+    hold!(l, 2, positive(scale), at, ONE, scale, "scale, positive and finite (f32 bits)");
+    hold!(l, 2, cap < INFINITY, at, 0, cap, "soft cap, not negative and finite (f32 bits)");
+    let stateless = ck == NONE;
+    hold!(l, 1, (pos == NONE) == stateless && (cv == NONE) == stateless, at, 0, 1, "caches and positions, all or none");
+    if pos != NONE && ck != NONE && cv != NONE {
+        ids(p, st, pos, l);
+        let (kc, vc) = (p.values[ck as usize], p.values[cv as usize]);
+        hold!(l, 1, kc.role == role::STATE && vc.role == role::STATE, at, role::STATE, kc.role, "role of the caches");
+        let seqs = p.frame.deployment.seqs;
+        hold!(l, 1, kc.seqs == seqs && vc.seqs == seqs, at, seqs, kc.seqs, "copies of the caches");
+        equal!(l, 1, at, kc.rows, vc.rows, "rows of the value cache");
+        equal!(l, 1, at, p.values[k].cols, kc.cols, "columns of the key cache");
+        equal!(l, 1, at, p.values[v].cols, vc.cols, "columns of the value cache");
+    }
+}
+
+const fn conv(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    elementwise(p, st, l);
+    let at = p.statement_at(st.index);
+    let x = p.values[st.x[0] as usize];
+    let w = p.values[weight(p, st, st.x[1], l)];
+    equal!(l, 2, at, w.rows, st.a[0] as i128, "taps");
+    hold!(l, 2, st.a[1] <= 1, at, 1, st.a[1], "activation, at most");
+    equal!(l, 1, at, x.cols, w.cols, "columns of the taps");
+    hold!(l, 1, w.storage != storage::Q8_0, at, 0, w.storage, "storage of the taps");
+    if st.x[2] != NONE {
+        let r = p.values[st.x[2] as usize];
+        equal!(l, 1, at, role::STATE, r.role, "role of the carried rows");
+        equal!(l, 1, at, p.frame.deployment.seqs, r.seqs, "copies of the carried rows");
+        equal!(l, 1, at, w.rows - 1, r.rows, "carried rows");
+        equal!(l, 1, at, x.cols, r.cols, "columns of the carried rows");
+    }
+}
+
+const fn delta(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let [q, k, v, g, beta, s, _] = st.x;
+    let (q, k, v) = (activation(p, st, q, l), activation(p, st, k, l), activation(p, st, v, l));
+    let (g, beta) = (p.values[activation(p, st, g, l)], p.values[activation(p, st, beta, l)]);
+    let [hv, hk, ..] = st.a;
+    let (dk, other) = (heads(p, st, q, hk, l), heads(p, st, k, hk, l));
+    let (dv, result) = (heads(p, st, v, hv, l), heads(p, st, st.result, hv, l));
+    equal!(l, 1, at, dk, other, "columns of a key head");
+    equal!(l, 1, at, dv, result, "columns of a head of the result");
+    hold!(l, 1, g.cols == hv as i128 && beta.cols == hv as i128, at, hv, g.cols, "columns of decay and beta");
+    if hk != 0 {
+        equal!(l, 2, at, 0, hv % hk, "value heads, a multiple of the key heads: rest");
+    }
+    let seqs = p.frame.deployment.seqs;
+    hold!(l, 1, p.tok == 1 || seqs == 1, at, 1, seqs, "sequences of several tokens through a recurrence");
+    if s != NONE {
+        let state = p.values[s as usize];
+        equal!(l, 1, at, role::STATE, state.role, "role of the carried matrix");
+        equal!(l, 1, at, seqs, state.seqs, "copies of the carried matrix");
+        equal!(l, 1, at, hv as i128 * dk, state.rows, "rows of the carried matrix");
+        equal!(l, 1, at, dv, state.cols, "columns of the carried matrix");
+    }
+}

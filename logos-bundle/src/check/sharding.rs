@@ -1,0 +1,128 @@
+//! Rule 11: the sharding of every bound value, derived again from its operands'.
+
+use super::ledger::{Ledger, equal, hold};
+use super::program::{Program, Statement, Value, sharding};
+use crate::table::layout::{NONE, op};
+
+use sharding::{COLS, PARTIAL, ROWS, WHOLE};
+
+const fn like(a: &Value, b: &Value) -> bool {
+    a.sharding == b.sharding && a.parts == b.parts
+}
+
+/// Whole, or columns in any number of parts.
+const fn plain(a: &Value) -> bool {
+    a.sharding == WHOLE || a.sharding == COLS
+}
+
+const fn whole(p: &Program<'_>, v: u32) -> bool {
+    v == NONE || p.values[v as usize].sharding == WHOLE
+}
+
+/// Checks one statement's rule.
+pub(super) const fn statement(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let chips = p.frame.deployment.chips;
+    let r = &p.values[st.result];
+    if st.op == op::INPUT || st.op == op::SHOW {
+        equal!(l, 11, at, WHOLE, r.sharding, "sharding of what comes in or is shown");
+        return;
+    }
+    let x = &p.values[st.x[0] as usize];
+    // What the rule derives, and whether the operands allow it.
+    let (mut derived, mut parts, allowed) = (x.sharding, x.parts, false);
+    let allowed = match st.op {
+        op::APPEND => like(x, r),
+        op::MATMUL => {
+            let w = &p.values[st.x[1] as usize];
+            if x.sharding == WHOLE && (w.sharding == WHOLE || w.sharding == COLS) {
+                (derived, parts) = (w.sharding, w.parts);
+                true
+            } else {
+                (derived, parts) = (PARTIAL, 1);
+                x.sharding == COLS && w.sharding == ROWS && x.parts == chips && w.parts == chips
+            }
+        }
+        op::PLUS | op::TIMES | op::SWIGLU | op::GEGLU => plain(x) && like(x, &p.values[st.x[1] as usize]),
+        op::DECAY => plain(x) && like(x, &p.values[st.x[1] as usize]) && like(x, &p.values[st.x[2] as usize]),
+        op::SCALED => x.sharding != ROWS,
+        op::SILU | op::GELU | op::SIGMOID | op::TANH | op::SOFTCAP => plain(x),
+        op::RMSNORM => normed(p, st, x, st.a[2]),
+        op::LAYERNORM => normed(p, st, x, st.a[1]),
+        op::L2NORM => head_wise(x, st.a[2]),
+        op::ROPE => head_wise(x, st.a[0]) && whole(p, st.x[1]) && whole(p, st.x[2]),
+        op::ATTENTION => attention(p, st, x, chips),
+        op::CONV => {
+            let carried = st.x[2] == NONE || like(x, &p.values[st.x[2] as usize]);
+            plain(x) && like(x, &p.values[st.x[1] as usize]) && carried
+        }
+        op::DELTA => {
+            let v = &p.values[st.x[2] as usize];
+            (derived, parts) = (v.sharding, v.parts);
+            delta(p, st, x, v, chips)
+        }
+        op::ROWS => {
+            if x.sharding == ROWS {
+                (derived, parts) = (PARTIAL, 1);
+            }
+            x.sharding == WHOLE || x.sharding == ROWS && x.parts == chips
+        }
+        op::LAST_ROW => plain(x),
+        op::ARGMAX => {
+            (derived, parts) = (WHOLE, 1);
+            x.sharding == WHOLE || x.sharding == COLS && x.parts == chips
+        }
+        op::SUM_CHIPS => {
+            (derived, parts) = (WHOLE, 1);
+            x.sharding == PARTIAL
+        }
+        op::GATHER_CHIPS => {
+            (derived, parts) = (WHOLE, 1);
+            x.sharding == COLS && x.parts == chips
+        }
+        _ => allowed,
+    };
+    hold!(l, 11, allowed, at, 1, 0, "operands the operation's sharding rule allows");
+    if st.binds() {
+        equal!(l, 11, at, derived, r.sharding, "sharding of the result");
+        equal!(l, 11, at, parts, r.parts, "parts of the result");
+    }
+}
+
+const fn normed(p: &Program<'_>, st: &Statement, x: &Value, heads: u32) -> bool {
+    let weights = whole(p, st.x[1]) && whole(p, st.x[2]);
+    weights && if heads == 0 { x.sharding == WHOLE } else { head_wise(x, heads) }
+}
+
+const fn head_wise(x: &Value, heads: u32) -> bool {
+    x.sharding == WHOLE || x.sharding == COLS && heads as i128 % x.parts == 0
+}
+
+/// A chip's query heads read the KV heads it holds: with as many parts as chips the two are cut alike; with fewer, every
+/// part is one head and groups of chips hold the same one.
+const fn attention(p: &Program<'_>, st: &Statement, q: &Value, chips: i128) -> bool {
+    let [_, k, v, _, ck, cv, _] = st.x;
+    let (h, hk) = (st.a[0] as i128, st.a[1] as i128);
+    let k = &p.values[k as usize];
+    let alike = like(k, &p.values[v as usize]);
+    let alike = alike && (ck == NONE || like(k, &p.values[ck as usize]));
+    let alike = alike && (cv == NONE || like(k, &p.values[cv as usize]));
+    if q.sharding == WHOLE {
+        return alike && k.sharding == WHOLE;
+    }
+    let n = k.parts;
+    let cut = q.sharding == COLS && q.parts == chips && h % chips == 0;
+    cut && alike && plain(k) && hk % n == 0 && (n == chips || n == hk)
+}
+
+const fn delta(p: &Program<'_>, st: &Statement, q: &Value, v: &Value, chips: i128) -> bool {
+    let [_, k, _, g, beta, s, _] = st.x;
+    let (hv, hk) = (st.a[0] as i128, st.a[1] as i128);
+    let alike = like(q, v) && like(q, &p.values[k as usize]);
+    let alike = alike && like(q, &p.values[g as usize]) && like(q, &p.values[beta as usize]);
+    if q.sharding == WHOLE {
+        return alike && whole(p, s);
+    }
+    let state = s == NONE || p.values[s as usize].sharding == ROWS && p.values[s as usize].parts == chips;
+    alike && state && q.sharding == COLS && q.parts == chips && hv % chips == 0 && hk % chips == 0
+}
