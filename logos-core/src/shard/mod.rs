@@ -8,3 +8,6 @@ mod slice;
 
 pub use admission::{SplitReason, admission, admits, widths};
 pub use slice::{Slice, SliceError, slice};
+
+#[cfg(test)]
+mod tests;

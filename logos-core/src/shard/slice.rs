@@ -120,6 +120,7 @@ fn stored(weight: &Weight, range: Range<u64>) -> Vec<Range<u64>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "a list of ranges that has one")]
 mod tests {
     use super::*;
     use crate::spec::{Take, Tensor};
