@@ -27,6 +27,8 @@ fn all(spec: &ModelSpec, tp: u32) -> Vec<Authored> {
             for weights in [Weights::Config, Weights::Q8_0] {
                 let got = author(spec, &Cut { step, tp, weights, part }).unwrap_or_else(|refusal| panic!("{refusal}"));
                 assert_eq!(language::check(&got.program), Ok(()), "{part:?} of {step:?} over {tp}");
+                let text = language::print(&got.program);
+                assert_eq!(language::parse(&text).as_ref(), Ok(&got.program), "{text}");
                 check_bindings(&got);
                 authored.push(got);
             }

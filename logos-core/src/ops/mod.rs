@@ -161,3 +161,6 @@ op_table! {
     SumOverChips,
     GatherOverChips,
 }
+
+#[cfg(test)]
+mod tests;

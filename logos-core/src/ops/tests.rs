@@ -1,0 +1,169 @@
+//! The words of every operation, and the sharding table of `RULES.md` section 8.
+
+use super::*;
+use crate::language::ast::{Axis, Element, Role, Storage, ValueId};
+use crate::language::{Builder, Problem};
+use crate::spec::Pairing;
+use logos_bundle::table::layout::op;
+
+const WHOLE: Sharding = Sharding::Whole;
+const PARTIAL: Sharding = Sharding::Partial;
+/// Split over the four chips, and over two groups of two.
+const COLUMNS: Sharding = Sharding::Split { axis: Axis::Columns, parts: 4 };
+const COLUMN_GROUPS: Sharding = Sharding::Split { axis: Axis::Columns, parts: 2 };
+const ROWS: Sharding = Sharding::Split { axis: Axis::Rows, parts: 4 };
+const SHARDINGS: [Sharding; 5] = [WHOLE, COLUMNS, COLUMN_GROUPS, ROWS, PARTIAL];
+
+#[test]
+fn words_are_those_of_the_table_layout() {
+    let f = f32::to_bits;
+    let attention =
+        AttentionOp { heads: 24, kv_heads: 4, scale: 0.0625, window: Some(512), chunk: None, softcap: Some(50.0) };
+    let table: [(Op, u32, Words); 13] = [
+        (MatMul.into(), op::MATMUL, [0; 6]),
+        (Scaled { by: 0.5 }.into(), op::SCALED, [f(0.5), 0, 0, 0, 0, 0]),
+        (Gelu { tanh: true }.into(), op::GELU, [1, 0, 0, 0, 0, 0]),
+        (GeGlu { tanh: false }.into(), op::GEGLU, [0; 6]),
+        (SoftCap { cap: 30.0 }.into(), op::SOFTCAP, [f(30.0), 0, 0, 0, 0, 0]),
+        (RmsNorm { eps: 1e-6, offset: 1.0, heads: 24 }.into(), op::RMSNORM, [f(1e-6), f(1.0), 24, 0, 0, 0]),
+        (LayerNorm { eps: 1e-5, heads: 3 }.into(), op::LAYERNORM, [f(1e-5), 3, 0, 0, 0, 0]),
+        (L2Norm { eps: 1e-6, scale: 0.25, heads: 16 }.into(), op::L2NORM, [f(1e-6), f(0.25), 16, 0, 0, 0]),
+        (RopeOp { heads: 24, rotary: 64, pairing: Pairing::Adjacent }.into(), op::ROPE, [24, 64, 1, 0, 0, 0]),
+        (attention.into(), op::ATTENTION, [24, 4, f(0.0625), 512, 0, f(50.0)]),
+        (CausalConv { taps: 4, silu: true }.into(), op::CONV, [4, 1, 0, 0, 0, 0]),
+        (GatedDeltaOp { heads: 48, key_heads: 16 }.into(), op::DELTA, [48, 16, 0, 0, 0, 0]),
+        (LastRow { sequences: 2 }.into(), op::LAST_ROW, [2, 0, 0, 0, 0, 0]),
+    ];
+    for (operation, code, words) in table {
+        assert_eq!((operation.code(), operation.attributes()), (code, words));
+        let (_, make) = FORMS.iter().find(|(form, _)| form.name == operation.form().name).unwrap();
+        assert_eq!(make(words), operation);
+    }
+}
+
+#[test]
+fn forms_are_consistent() {
+    for (form, _) in FORMS {
+        assert!(form.operands.len() <= 7 && form.optional < form.operands.len(), "{}", form.name);
+        assert!(form.attributes.iter().all(|attribute| attribute.word < 6), "{}", form.name);
+    }
+}
+
+/// A value of four rows and sixteen columns that lies as asked for.
+fn value(b: &mut Builder, name: &str, sharding: Sharding) -> ValueId {
+    let shape = Shape::matrix(4, 16);
+    let mut declare = |name: &str, role, shape, sharding| {
+        b.declare(name, role, shape, Element::Real, Storage::Bf16, sharding).unwrap()
+    };
+    if sharding != PARTIAL {
+        return declare(name, Role::Input, shape, sharding);
+    }
+    let x = declare(&format!("{name}x"), Role::Input, shape, COLUMNS);
+    let w = declare(&format!("{name}w"), Role::Weight, Shape::matrix(16, 16), ROWS);
+    b.bind(name, MatMul, &[x, w]).unwrap()
+}
+
+fn weight(b: &mut Builder, rows: u32, cols: u32, sharding: Sharding) -> ValueId {
+    b.declare("w", Role::Weight, Shape::matrix(rows, cols), Element::Real, Storage::Bf16, sharding).unwrap()
+}
+
+/// The sharding of the result of an operation on one value, for each sharding of it.
+fn unary(op: impl Into<Op>) -> [Option<Sharding>; 5] {
+    let op = op.into();
+    SHARDINGS.map(|sharding| {
+        let mut b = Builder::new(4, Storage::Bf16);
+        let x = value(&mut b, "x", sharding);
+        let y = b.bind("y", op, &[x]).ok()?;
+        b.value(y).map(|value| value.sharding)
+    })
+}
+
+#[test]
+fn operations_on_one_value() {
+    let kept = [Some(WHOLE), Some(COLUMNS), Some(COLUMN_GROUPS), None, None];
+    let element_wise: [Op; 5] =
+        [Silu.into(), Sigmoid.into(), Tanh.into(), Gelu { tanh: false }.into(), SoftCap { cap: 1.0 }.into()];
+    for op in element_wise {
+        assert_eq!(unary(op), kept);
+    }
+    assert_eq!(unary(Scaled { by: 2.0 }), [Some(WHOLE), Some(COLUMNS), Some(COLUMN_GROUPS), None, Some(PARTIAL)]);
+    let norm = |heads| RmsNorm { eps: 0.0, offset: 0.0, heads };
+    assert_eq!(unary(norm(0)), [Some(WHOLE), None, None, None, None]);
+    assert_eq!(unary(norm(8)), kept);
+    assert_eq!(unary(norm(2)), [Some(WHOLE), None, Some(COLUMN_GROUPS), None, None]);
+    assert_eq!(unary(L2Norm { eps: 0.0, scale: 1.0, heads: 4 }), kept);
+    assert_eq!(unary(ArgMax), [Some(WHOLE), Some(WHOLE), None, None, None]);
+    assert_eq!(unary(SumOverChips), [None, None, None, None, Some(WHOLE)]);
+    assert_eq!(unary(GatherOverChips), [None, Some(WHOLE), None, None, None]);
+}
+
+#[test]
+fn products() {
+    let expected = |x: Sharding, w: Sharding| match (x, w) {
+        (WHOLE, WHOLE | COLUMNS | COLUMN_GROUPS) => Some(w),
+        (COLUMNS, ROWS) => Some(PARTIAL),
+        _ => None,
+    };
+    let weights = [WHOLE, COLUMNS, COLUMN_GROUPS, ROWS, Sharding::Split { axis: Axis::Rows, parts: 2 }];
+    for (x, w) in SHARDINGS.into_iter().flat_map(|x| weights.map(|w| (x, w))) {
+        let mut b = Builder::new(4, Storage::Bf16);
+        let (a, m) = (value(&mut b, "x", x), weight(&mut b, 16, 16, w));
+        let got = b.bind("y", MatMul, &[a, m]).ok().and_then(|y| b.value(y)).map(|value| value.sharding);
+        assert_eq!(got, expected(x, w), "{x} matmul {w}");
+    }
+}
+
+#[test]
+fn operations_on_equal_shardings() {
+    let expected = |a: Sharding, b: Sharding| match (a, b) {
+        (WHOLE, WHOLE) | (COLUMNS, COLUMNS) | (COLUMN_GROUPS, COLUMN_GROUPS) => Some(a),
+        _ => None,
+    };
+    let operations: [Op; 4] = [Plus.into(), Times.into(), SwiGlu.into(), GeGlu { tanh: true }.into()];
+    for (x, y) in SHARDINGS.into_iter().flat_map(|x| SHARDINGS.map(|y| (x, y))) {
+        for op in operations {
+            let mut b = Builder::new(4, Storage::Bf16);
+            let operands = [value(&mut b, "x", x), value(&mut b, "y", y)];
+            let got = b.bind("z", op, &operands).ok().and_then(|z| b.value(z)).map(|value| value.sharding);
+            assert_eq!(got, expected(x, y), "{op:?} of {x} and {y}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_a_table() {
+    let groups = Sharding::Split { axis: Axis::Rows, parts: 2 };
+    for (table, expected) in [(WHOLE, Some(WHOLE)), (ROWS, Some(PARTIAL)), (groups, None), (COLUMNS, None)] {
+        let mut b = Builder::new(4, Storage::Bf16);
+        let ids = b.declare("t", Role::Input, Shape::matrix(4, 1), Element::Int, Storage::I32, WHOLE).unwrap();
+        let table = weight(&mut b, 64, 16, table);
+        let got = b.bind("y", Rows, &[table, ids]).ok().and_then(|y| b.value(y)).map(|value| value.sharding);
+        assert_eq!(got, expected);
+    }
+}
+
+#[test]
+fn attributes_out_of_range_are_refused() {
+    let refused = |op: Op| {
+        let mut b = Builder::new(4, Storage::Bf16);
+        let x = value(&mut b, "x", WHOLE);
+        match b.bind("y", op, &[x]).map_err(|error| error.problem) {
+            Err(Problem::Attribute { name, .. }) => Some(name),
+            Ok(_) | Err(_) => None,
+        }
+    };
+    assert_eq!(refused(RmsNorm { eps: f32::NAN, offset: 0.0, heads: 0 }.into()), Some("eps"));
+    assert_eq!(refused(RmsNorm { eps: -1e-6, offset: 0.0, heads: 0 }.into()), Some("eps"));
+    assert_eq!(refused(RmsNorm { eps: 1e-6, offset: f32::INFINITY, heads: 0 }.into()), Some("offset"));
+    assert_eq!(refused(SoftCap { cap: 0.0 }.into()), Some("cap"));
+    assert_eq!(refused(Scaled { by: f32::NEG_INFINITY }.into()), Some("factor"));
+    assert_eq!(refused(L2Norm { eps: 0.0, scale: 1.0, heads: 0 }.into()), Some("heads"));
+    assert_eq!(refused(RmsNorm { eps: 0.0, offset: 0.0, heads: 0 }.into()), None);
+    let attention = |window, softcap| AttentionOp { heads: 2, kv_heads: 2, scale: 1.0, window, chunk: None, softcap };
+    for (op, name) in [(attention(Some(0), None), "window"), (attention(None, Some(0.0)), "softcap")] {
+        let mut b = Builder::new(4, Storage::Bf16);
+        let x = value(&mut b, "x", WHOLE);
+        let problem = b.bind("y", op, &[x, x, x]).unwrap_err().problem;
+        assert!(matches!(&problem, Problem::Attribute { name: found, .. } if *found == name), "{problem}");
+    }
+}
