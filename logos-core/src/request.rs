@@ -1,9 +1,9 @@
 //! What a user asks for: a model, a chip and named deployments. The macro, the build helper and the command make the
 //! same value, so the same request gives the same bytes from each.
 
-mod nearest;
+mod check;
 
-pub use nearest::nearest;
+pub use check::{MOST_ROWS, check, check_deployment, check_names};
 
 /// A form of deployment with its sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ mod tests;
 pub use fact::{Fact, Field, Provenance, Source, Value};
 pub use unit::{RATE_CYCLES, UnitModel};
 
-use crate::request::nearest;
+use crate::refusal::nearest;
 use crate::{At, Code, Refusal};
 
 /// Every chip, oldest first.
@@ -129,7 +129,7 @@ pub fn lookup(name: &str) -> Result<&'static Chip, Refusal> {
     let known: Vec<&str> = CHIPS.iter().map(|c| c.name).collect();
     let refusal = Refusal::new(Code::ChipUnknown, At::Chip, format!("no chip is named `{name}`"))
         .fact("known chips", known.join(", "));
-    Err(match nearest(name, &known) {
+    Err(match nearest(name, known.iter().copied()) {
         Some(near) => refusal.help(format!("write `{near}`")),
         None => refusal.help(format!("write one of {}", known.join(", "))),
     })

@@ -1,1 +1,240 @@
 //! What a deployment needs of a chip's memory, and whether it fits.
+//!
+//! In: the specification, the chip's facts, a deployment and how weights are stored. Out: exact byte counts a chip, or
+//! a refusal that says what would fit. What the model *needs* is counted, never what some allocator would reserve.
+//! Activations are not here: they live in the chip's SRAM, which the lowering accounts for.
+
+mod ledger;
+
+#[cfg(test)]
+mod tests;
+
+pub use ledger::TooLarge;
+
+use crate::chip::Chip;
+use crate::request::{DeploymentRequest, Form, Weights};
+use crate::spec::ModelSpec;
+use crate::{At, Code, Key, Refusal, shard};
+use ledger::Ledger;
+
+/// First facts of fit: bytes of one chip. Each is derived from the config, the width and the storage, and, where it
+/// speaks of the memory, from the chip's own facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FitFacts {
+    /// Weights.
+    pub weight_bytes: u64,
+    /// Carried state of all sequences: KV caches and recurrent states.
+    pub state_bytes: u64,
+    /// Of these, KV caches.
+    pub kv_bytes: u64,
+    /// The memory weights and states live in: HBM, or DDR where the chip has no HBM.
+    pub memory: &'static str,
+    /// Its size, as the chip's facts state it.
+    pub memory_bytes: u64,
+    /// Largest context that fits with these sequences, never above the model's own; 0 for a forward step.
+    pub max_ctx: u32,
+    /// Most sequences that fit at this context; 0 for a forward step, which carries none.
+    pub max_seqs: u32,
+}
+
+impl FitFacts {
+    /// Bytes that weights and states leave free.
+    pub const fn headroom_bytes(&self) -> u64 {
+        self.memory_bytes.saturating_sub(self.weight_bytes).saturating_sub(self.state_bytes)
+    }
+}
+
+/// The facts of fit of a deployment that [`request::check_deployment`](crate::request::check_deployment) has nothing
+/// against.
+///
+/// # Errors
+/// [`Code::FitMemory`] where weights and states of a chip exceed its memory, at the key that is too large, with what
+/// would fit instead; [`Code::SizeOverflow`] where they exceed 64 bits.
+pub fn facts(
+    spec: &ModelSpec,
+    chip: &Chip,
+    deployment: &DeploymentRequest,
+    weights: Weights,
+) -> Result<FitFacts, Refusal> {
+    let need = Need::of(spec, chip, deployment, weights);
+    need.facts().unwrap_or_else(|TooLarge| {
+        let message = "the model's bytes on one chip leave 64 bits";
+        Err(Refusal::new(Code::SizeOverflow, At::Model, message).help("check the sizes in the model's config"))
+    })
+}
+
+/// A deployment as memory sees it.
+struct Need<'a> {
+    spec: &'a ModelSpec,
+    chip: &'a Chip,
+    deployment: &'a DeploymentRequest,
+    weights: Weights,
+    ctx: u32,
+    sequences: u32,
+}
+
+impl<'a> Need<'a> {
+    fn of(spec: &'a ModelSpec, chip: &'a Chip, deployment: &'a DeploymentRequest, weights: Weights) -> Self {
+        let (ctx, sequences) = match deployment.form {
+            Form::Forward { rows: _ } => (0, 0),
+            Form::Decode { ctx, batch } => (ctx, batch),
+            // One sequence, over the decode step's own state.
+            Form::Prefill { ctx, chunk: _ } => (ctx, 1),
+        };
+        Need { spec, chip, deployment, weights, ctx, sequences }
+    }
+
+    fn ledger(&self, tp: u32) -> Result<Ledger, TooLarge> {
+        let lookup = !matches!(self.deployment.form, Form::Forward { .. });
+        Ledger::of(self.spec, tp, self.weights, lookup)
+    }
+
+    fn facts(&self) -> Result<Result<FitFacts, Refusal>, TooLarge> {
+        let ledger = self.ledger(self.deployment.tp)?;
+        let (memory_bytes, memory) = self.chip.main_memory();
+        let need = ledger.all(self.ctx, self.sequences)?;
+        if need > u128::from(memory_bytes) {
+            return Ok(Err(self.refusal(&ledger)?));
+        }
+        // Each part is below a need that fits, so each fits 64 bits.
+        let kv = ledger.kv(self.ctx)? * u128::from(self.sequences);
+        Ok(Ok(FitFacts {
+            weight_bytes: word(ledger.weights)?,
+            state_bytes: word(need - ledger.weights)?,
+            kv_bytes: word(kv)?,
+            memory,
+            memory_bytes,
+            max_ctx: self.max_ctx(&ledger)?,
+            max_seqs: self.max_seqs(&ledger)?,
+        }))
+    }
+
+    /// Largest context with these sequences. The need never falls as the context grows, so halving finds it.
+    fn max_ctx(&self, ledger: &Ledger) -> Result<u32, TooLarge> {
+        if self.sequences == 0 {
+            return Ok(0);
+        }
+        let memory = u128::from(self.chip.main_memory().0);
+        let (mut fits, mut most) = (0, self.spec.max_context);
+        while fits < most {
+            let middle = fits + (most - fits).div_ceil(2);
+            if ledger.all(middle, self.sequences)? <= memory {
+                fits = middle;
+            } else {
+                most = middle - 1;
+            }
+        }
+        Ok(fits)
+    }
+
+    /// Most sequences at this context.
+    fn max_seqs(&self, ledger: &Ledger) -> Result<u32, TooLarge> {
+        if self.sequences == 0 {
+            return Ok(0);
+        }
+        let free = u128::from(self.chip.main_memory().0).saturating_sub(ledger.weights);
+        let fits = free.checked_div(ledger.sequence(self.ctx)?).unwrap_or(u128::from(u32::MAX));
+        Ok(u32::try_from(fits).unwrap_or(u32::MAX))
+    }
+
+    fn at(&self, key: Key) -> At {
+        At::Key(self.deployment.name.clone(), key)
+    }
+
+    /// Says which key is too large, by how much, and what would fit.
+    fn refusal(&self, ledger: &Ledger) -> Result<Refusal, TooLarge> {
+        let (memory_bytes, memory) = self.chip.main_memory();
+        let sequence = ledger.sequence(self.ctx)?;
+        let Need { ctx, sequences, .. } = *self;
+        let tp = self.deployment.tp;
+        let max_seqs = self.max_seqs(ledger)?;
+        let max_ctx = self.max_ctx(ledger)?;
+        let mut help = Vec::new();
+        let (key, message) = if ledger.weights >= u128::from(memory_bytes) || sequences == 0 {
+            (Key::Tp, format!("the weights alone exceed the {memory} of {tp} {}", chips(tp)))
+        } else if max_seqs == 0 {
+            let message = format!("one sequence of {ctx} positions does not fit the {memory} of {tp} {}", chips(tp));
+            (Key::Ctx, message)
+        } else {
+            help.push(format!("write `batch: {max_seqs}`"));
+            let fit = if max_seqs == 1 { "sequence fits" } else { "sequences fit" };
+            let asked = format!("{sequences} sequences of {ctx} positions exceed the {memory} of {tp} {}", chips(tp));
+            (Key::Batch, format!("{asked}: {max_seqs} {fit}"))
+        };
+        if max_ctx > 0 && key != Key::Tp {
+            help.push(format!("`ctx: {max_ctx}`"));
+        }
+        let widths = self.widths()?;
+        if !widths.is_empty() {
+            help.push(format!("`tp: {widths}`"));
+        }
+        let mut refusal = Refusal::new(Code::FitMemory, self.at(key), message)
+            .fact("needed a chip", bytes(ledger.all(ctx, sequences)?))
+            .fact(format!("{memory} of one {}", self.chip.name), bytes(u128::from(memory_bytes)))
+            .fact("weights a chip", bytes(ledger.weights));
+        if sequences > 0 {
+            refusal = refusal.fact("state a sequence and chip", bytes(sequence));
+            refusal = match key {
+                Key::Batch => refusal.fact("most sequences at this context", max_seqs),
+                Key::Tp | Key::Ctx | Key::Form | Key::Chunk | Key::Rows => refusal,
+            };
+            if key != Key::Tp {
+                refusal = refusal.fact(format!("largest context with {}", count(sequences, "sequence")), max_ctx);
+            }
+        }
+        let holds = if widths.is_empty() { "no admitted width holds it".to_owned() } else { widths };
+        refusal = refusal.fact("widths that would hold it", holds);
+        Ok(match help.split_first() {
+            None => refusal.help("take a chip with more memory, or `weights: q8_0`"),
+            Some((first, [])) if first.starts_with("write") => refusal.help(first.clone()),
+            Some((first, rest)) => {
+                let first = if first.starts_with("write") { first.clone() } else { format!("write {first}") };
+                refusal.help(rest.iter().fold(first, |line, next| line + ", or " + next))
+            }
+        })
+    }
+
+    /// Admitted widths of the chip's domain that would hold the deployment: `16`, or `16, 32`.
+    fn widths(&self) -> Result<String, TooLarge> {
+        let memory = u128::from(self.chip.main_memory().0);
+        let mut widths = Vec::new();
+        for tp in shard::widths(self.spec, self.chip.domain()) {
+            if self.ledger(tp)?.all(self.ctx, self.sequences)? <= memory {
+                widths.push(tp.to_string());
+            }
+        }
+        Ok(widths.join(", "))
+    }
+}
+
+fn word(n: u128) -> Result<u64, TooLarge> {
+    u64::try_from(n).map_err(|_| TooLarge)
+}
+
+fn chips(n: u32) -> &'static str {
+    if n == 1 { "chip" } else { "chips" }
+}
+
+fn count(n: u32, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// Bytes with thousands apart, and in the unit they are best read in: `68,719,476,736 bytes (64.0 GiB)`.
+fn bytes(n: u128) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text.push_str(" bytes");
+    let power = (1..=UNITS.len()).take_while(|p| n >> (10 * p) > 0).last();
+    if let Some(power) = power {
+        let tenths = ((n >> (10 * (power - 1))) * 10) >> 10;
+        text.push_str(&format!(" ({}.{} {})", tenths / 10, tenths % 10, UNITS[power - 1]));
+    }
+    text
+}

@@ -9,6 +9,8 @@ mod inventory;
 mod norm;
 mod rope;
 mod tensor;
+#[cfg(test)]
+pub(crate) mod test_models;
 mod weights;
 
 pub use attention::{Attention, AttentionSpan, LatentAttention, QkNorm, Temperature};

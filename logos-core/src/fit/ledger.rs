@@ -1,0 +1,307 @@
+//! What a model keeps in a chip's memory: every weight by how it is cut over the chips, every state by how it grows.
+//!
+//! Sizes are exact. Products are taken in 128 bits and checked, so a hostile specification is refused, not wrapped.
+
+use crate::request::Weights;
+use crate::spec::{
+    Arrangement, Attention, AttentionSpan, Dtype, Experts, FeedForward, GatedDelta, LatentAttention, Linear, Mixer,
+    Mlp, ModelSpec, Norm, QkNorm, Weight,
+};
+
+/// A sum of bytes left 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a size is too large to be counted")]
+pub struct TooLarge;
+
+type Bytes = Result<u128, TooLarge>;
+
+/// What one chip keeps of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ledger {
+    /// Weights.
+    pub(super) weights: u128,
+    /// KV caches, one entry a different length bound.
+    pub(super) caches: Vec<Cache>,
+    /// Recurrent states and convolution taps of one sequence: the same at every context.
+    pub(super) recurrent: u128,
+}
+
+/// KV caches of equal bound: what a position costs, over all layers that have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cache {
+    /// Positions kept at most; none: the whole context.
+    pub(super) bound: Option<u32>,
+    /// Bytes a position and sequence.
+    pub(super) a_position: u128,
+}
+
+impl Ledger {
+    /// Of a chip among `tp`, a width that the model admits; `lookup` where the step looks its tokens up.
+    pub(super) fn of(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool) -> Result<Ledger, TooLarge> {
+        let walk = Walk { tp: u128::from(tp.max(1)), dtype: spec.dtype, state: spec.state_dtype, weights };
+        let mut ledger = Ledger { weights: 0, caches: Vec::new(), recurrent: 0 };
+        let mut layers = vec![0u128; spec.layers.len()];
+        for &row in &spec.layer_of {
+            if let Some(n) = layers.get_mut(row as usize) {
+                *n += 1;
+            }
+        }
+        for (layer, n) in spec.layers.iter().zip(layers) {
+            let mut one = walk.arrangement(&layer.arrangement)?;
+            one = add(one, walk.feed_forward(&layer.feed_forward)?)?;
+            match &layer.mixer {
+                Mixer::Attention(attention) => {
+                    one = add(one, walk.attention(attention)?)?;
+                    ledger.cache(walk.cache(attention), n)?;
+                }
+                Mixer::Latent(latent) => {
+                    one = add(one, walk.latent(latent)?)?;
+                    let a_position = (u128::from(latent.latent) + u128::from(latent.rotary)) * width(spec.dtype);
+                    ledger.cache(Cache { bound: None, a_position }, n)?;
+                }
+                Mixer::GatedDelta(delta) => {
+                    one = add(one, walk.gated_delta(delta)?)?;
+                    ledger.recurrent = add(ledger.recurrent, mul(walk.delta_state(delta)?, n)?)?;
+                }
+            }
+            ledger.weights = add(ledger.weights, mul(one, n)?)?;
+        }
+        let ends = walk.ends(spec, lookup)?;
+        ledger.weights = add(ledger.weights, ends)?;
+        Ok(ledger)
+    }
+
+    fn cache(&mut self, cache: Cache, layers: u128) -> Result<(), TooLarge> {
+        let a_position = mul(cache.a_position, layers)?;
+        match self.caches.iter_mut().find(|c| c.bound == cache.bound) {
+            Some(known) => known.a_position = add(known.a_position, a_position)?,
+            None => self.caches.push(Cache { bound: cache.bound, a_position }),
+        }
+        Ok(())
+    }
+
+    /// KV bytes of one sequence at a context of `ctx` positions.
+    pub(super) fn kv(&self, ctx: u32) -> Bytes {
+        self.caches.iter().try_fold(0, |sum, cache| {
+            let positions = cache.bound.map_or(ctx, |bound| bound.min(ctx));
+            add(sum, mul(cache.a_position, u128::from(positions))?)
+        })
+    }
+
+    /// All carried bytes of one sequence.
+    pub(super) fn sequence(&self, ctx: u32) -> Bytes {
+        add(self.kv(ctx)?, self.recurrent)
+    }
+
+    /// All bytes of a chip.
+    pub(super) fn all(&self, ctx: u32, sequences: u32) -> Bytes {
+        add(self.weights, mul(self.sequence(ctx)?, u128::from(sequences))?)
+    }
+}
+
+/// How a matrix is cut, as the program that uses it reads it: `[input, output]`.
+#[derive(Clone, Copy)]
+enum Cut {
+    /// The same on every chip.
+    Whole,
+    /// Its outputs, over so many parts.
+    Outputs(u128),
+    /// Its inputs, over all chips; its bias is whole, added once to the sum.
+    Inputs,
+}
+
+struct Walk {
+    tp: u128,
+    dtype: Dtype,
+    state: Dtype,
+    weights: Weights,
+}
+
+impl Walk {
+    fn outputs(&self) -> Cut {
+        Cut::Outputs(self.tp)
+    }
+
+    /// KV heads lie over as many chips as there are heads, at most; more chips hold copies.
+    fn kv(&self, heads: u32) -> Cut {
+        Cut::Outputs(self.tp.min(u128::from(heads.max(1))))
+    }
+
+    fn linear(&self, linear: &Linear, cut: Cut) -> Bytes {
+        let (input, output) = (u128::from(linear.input), u128::from(linear.out));
+        let (rows, cols) = match cut {
+            Cut::Whole => (input, output),
+            Cut::Outputs(parts) => (input, output.div_ceil(parts)),
+            Cut::Inputs => (input.div_ceil(self.tp), output),
+        };
+        let bias = match &linear.bias {
+            None => 0,
+            Some(bias) => self.vector(bias, if matches!(cut, Cut::Inputs) { Cut::Whole } else { cut })?,
+        };
+        add(self.projection(rows, cols)?, bias)
+    }
+
+    /// A projection's share of `rows` inputs and `cols` outputs.
+    fn projection(&self, rows: u128, cols: u128) -> Bytes {
+        match self.weights {
+            Weights::Config => mul(mul(rows, cols)?, width(self.dtype)),
+            // Blocks of 32 inputs: their quants and an f16 scale.
+            Weights::Q8_0 => mul(mul(rows.div_ceil(32), cols)?, 34),
+        }
+    }
+
+    /// Anything but a projection: as the config stores it. Its outputs are the indices taken.
+    fn vector(&self, weight: &Weight, cut: Cut) -> Bytes {
+        let taken = u128::from(weight.take.len());
+        let taken = match cut {
+            Cut::Whole | Cut::Inputs => taken,
+            Cut::Outputs(parts) => taken.div_ceil(parts),
+        };
+        let inner = weight.tensor.shape.iter().skip(1).try_fold(1, |n, &d| mul(n, u128::from(d)))?;
+        mul(mul(taken, inner)?, width(self.dtype))
+    }
+
+    fn norm(&self, norm: &Norm, cut: Cut) -> Bytes {
+        [&norm.weight, &norm.bias].into_iter().flatten().try_fold(0, |sum, w| add(sum, self.vector(w, cut)?))
+    }
+
+    fn norms<'n>(&self, norms: impl IntoIterator<Item = Option<&'n Norm>>) -> Bytes {
+        norms.into_iter().flatten().try_fold(0, |sum, norm| add(sum, self.norm(norm, Cut::Whole)?))
+    }
+
+    fn arrangement(&self, arrangement: &Arrangement) -> Bytes {
+        match arrangement {
+            Arrangement::Sequential { before_mixer, after_mixer, before_feed_forward, after_feed_forward } => self
+                .norms([
+                    before_mixer.as_ref(),
+                    after_mixer.as_ref(),
+                    before_feed_forward.as_ref(),
+                    after_feed_forward.as_ref(),
+                ]),
+            Arrangement::Parallel { mixer, feed_forward } => self.norms([Some(mixer), feed_forward.as_ref()]),
+        }
+    }
+
+    fn attention(&self, a: &Attention) -> Bytes {
+        let mut sum = self.linear(&a.q, self.outputs())?;
+        for projection in [&a.k, &a.v] {
+            sum = add(sum, self.linear(projection, self.kv(a.kv_heads))?)?;
+        }
+        if let Some(gate) = &a.gate {
+            sum = add(sum, self.linear(gate, self.outputs())?)?;
+        }
+        sum = add(sum, self.linear(&a.o, Cut::Inputs)?)?;
+        match &a.qk_norm {
+            None => {}
+            Some(QkNorm::PerHead { q, k, after_rope: _ }) => sum = add(sum, self.norms([Some(q), Some(k)])?)?,
+            Some(QkNorm::FullWidth { q, k }) => {
+                sum = add(sum, self.norm(q, self.outputs())?)?;
+                sum = add(sum, self.norm(k, self.kv(a.kv_heads))?)?;
+            }
+        }
+        match &a.sinks {
+            None => Ok(sum),
+            Some(sinks) => add(sum, self.vector(sinks, self.outputs())?),
+        }
+    }
+
+    /// Keys and values of a position, on the chips that hold them.
+    fn cache(&self, a: &Attention) -> Cache {
+        let heads = u128::from(a.kv_heads);
+        let here = heads.div_ceil(self.tp.min(heads.max(1)));
+        let bound = match a.span {
+            AttentionSpan::Full => None,
+            AttentionSpan::Window(n) | AttentionSpan::Chunked(n) => Some(n),
+        };
+        Cache { bound, a_position: 2 * here * u128::from(a.head_dim) * width(self.dtype) }
+    }
+
+    fn latent(&self, l: &LatentAttention) -> Bytes {
+        let mut sum = self.linear(&l.q, self.outputs())?;
+        if let Some((down, norm)) = &l.q_down {
+            sum = add(add(sum, self.linear(down, Cut::Whole)?)?, self.norm(norm, Cut::Whole)?)?;
+        }
+        sum = add(sum, self.linear(&l.kv_down, Cut::Whole)?)?;
+        sum = add(sum, self.norm(&l.kv_norm, Cut::Whole)?)?;
+        sum = add(sum, self.linear(&l.kv_up, self.outputs())?)?;
+        add(sum, self.linear(&l.o, Cut::Inputs)?)
+    }
+
+    fn gated_delta(&self, g: &GatedDelta) -> Bytes {
+        let mut sum = self.linear(&g.out, Cut::Inputs)?;
+        for projection in [&g.q, &g.k, &g.v, &g.z, &g.b, &g.a] {
+            sum = add(sum, self.linear(projection, self.outputs())?)?;
+        }
+        for weight in [&g.conv_q, &g.conv_k, &g.conv_v, &g.a_log, &g.dt_bias] {
+            sum = add(sum, self.vector(weight, self.outputs())?)?;
+        }
+        add(sum, self.norm(&g.norm, Cut::Whole)?)
+    }
+
+    /// The memory of every value head, and the last inputs of the convolution.
+    fn delta_state(&self, g: &GatedDelta) -> Bytes {
+        let heads = u128::from(g.value_heads).div_ceil(self.tp);
+        let memory = mul(mul(heads, u128::from(g.key_dim) * u128::from(g.value_dim))?, width(self.state))?;
+        let keys = u128::from(g.key_heads).div_ceil(self.tp) * u128::from(g.key_dim);
+        let channels = 2 * keys + heads * u128::from(g.value_dim);
+        let ring = mul(channels, u128::from(g.taps.saturating_sub(1)) * width(self.dtype))?;
+        add(memory, ring)
+    }
+
+    fn mlp(&self, mlp: &Mlp) -> Bytes {
+        let mut sum = add(self.linear(&mlp.up, self.outputs())?, self.linear(&mlp.down, Cut::Inputs)?)?;
+        if let Some(gate) = &mlp.gate {
+            sum = add(sum, self.linear(gate, self.outputs())?)?;
+        }
+        Ok(sum)
+    }
+
+    fn feed_forward(&self, block: &FeedForward) -> Bytes {
+        match block {
+            FeedForward::Dense(mlp) => self.mlp(mlp),
+            FeedForward::Experts(experts) => self.experts(experts),
+        }
+    }
+
+    fn experts(&self, experts: &Experts) -> Bytes {
+        let mut sum = mul(self.mlp(&experts.expert)?, u128::from(experts.count))?;
+        sum = add(sum, self.linear(&experts.router.linear, Cut::Whole)?)?;
+        if let Some(correction) = &experts.router.correction {
+            sum = add(sum, self.vector(correction, Cut::Whole)?)?;
+        }
+        if let Some(shared) = &experts.shared {
+            sum = add(sum, self.mlp(shared)?)?;
+        }
+        if let Some(gate) = &experts.shared_gate {
+            sum = add(sum, self.linear(gate, Cut::Whole)?)?;
+        }
+        Ok(sum)
+    }
+
+    /// Embedding, final norm and head. A tied head is the embedding: one table, as the config stores it.
+    fn ends(&self, spec: &ModelSpec, lookup: bool) -> Bytes {
+        let norm = self.norm(&spec.final_norm, Cut::Whole)?;
+        let rows = u128::from(spec.vocab).div_ceil(self.tp);
+        let table = mul(mul(rows, u128::from(spec.hidden))?, width(self.dtype))?;
+        let head = match spec.head.tied {
+            true => table,
+            false => add(self.linear(&spec.head.linear, self.outputs())?, if lookup { table } else { 0 })?,
+        };
+        add(norm, head)
+    }
+}
+
+const fn width(dtype: Dtype) -> u128 {
+    match dtype {
+        Dtype::F32 => 4,
+        Dtype::F16 | Dtype::Bf16 => 2,
+    }
+}
+
+fn add(a: u128, b: u128) -> Bytes {
+    a.checked_add(b).ok_or(TooLarge)
+}
+
+fn mul(a: u128, b: u128) -> Bytes {
+    a.checked_mul(b).ok_or(TooLarge)
+}

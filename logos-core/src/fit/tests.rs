@@ -1,0 +1,163 @@
+use super::*;
+use crate::chip::lookup;
+use crate::spec::AttentionSpan;
+use crate::spec::test_models::{Heads, attention, layer, llama, model, qwen35};
+
+fn decode(tp: u32, ctx: u32, batch: u32) -> DeploymentRequest {
+    DeploymentRequest { name: "DECODE".into(), form: Form::Decode { ctx, batch }, tp }
+}
+
+fn ledger(spec: &ModelSpec, tp: u32) -> Ledger {
+    Ledger::of(spec, tp, Weights::Config, true).unwrap()
+}
+
+#[test]
+fn parameters_are_the_released_ones() {
+    // As the released checkpoints count them, without draft heads and vision towers.
+    assert_eq!(ledger(&llama(), 1).weights, 2 * 8_030_261_248);
+    assert_eq!(ledger(&qwen35(), 1).weights, 2 * 26_895_998_464);
+}
+
+#[test]
+fn kv_bytes_a_position_follow_the_width_until_it_passes_the_kv_heads() {
+    let a_position = |spec: &ModelSpec, tp| ledger(spec, tp).kv(1).unwrap();
+    let of = |spec: &ModelSpec, widths: &[u32]| widths.iter().map(|&tp| a_position(spec, tp)).collect::<Vec<_>>();
+    assert_eq!(of(&qwen35(), &[1, 2, 4, 8]), [65_536, 32_768, 16_384, 16_384]);
+    assert_eq!(of(&llama(), &[1, 2, 4, 8, 16, 32]), [131_072, 65_536, 32_768, 16_384, 16_384, 16_384]);
+}
+
+#[test]
+fn recurrent_state_is_split_by_head_and_the_same_at_every_context() {
+    // 48 layers of 6 heads' 128 x 128 f32 memory and 3 taps of 1280 bf16 channels.
+    for (tp, a_layer) in [(1, 3_207_168), (2, 1_603_584), (4, 801_792), (8, 400_896)] {
+        let ledger = ledger(&qwen35(), tp);
+        assert_eq!(ledger.recurrent, 48 * a_layer);
+        assert_eq!(ledger.sequence(1000).unwrap() - ledger.kv(1000).unwrap(), 48 * a_layer);
+    }
+}
+
+#[test]
+fn a_window_bounds_the_cache() {
+    let heads = |span| Heads { hidden: 1024, heads: 8, kv_heads: 2, head_dim: 128, gate: false, span };
+    let layers = vec![
+        layer(1024, 4096, attention(&heads(AttentionSpan::Window(512)))),
+        layer(1024, 4096, attention(&heads(AttentionSpan::Full))),
+    ];
+    let spec = model(1024, 1024, 8192, layers, vec![0, 0, 0, 1]);
+    let a_position = 2 * 2 * 128 * 2;
+    assert_eq!(ledger(&spec, 1).kv(256).unwrap(), 4 * 256 * a_position);
+    assert_eq!(ledger(&spec, 1).kv(8192).unwrap(), (3 * 512 + 8192) * a_position);
+}
+
+#[test]
+fn thirteen_sequences_of_the_full_context_fit_eight_sn50() {
+    let (spec, chip) = (qwen35(), lookup("SN50").unwrap());
+    let refusal = facts(&spec, chip, &decode(8, 262_144, 16), Weights::Config).unwrap_err();
+    assert_eq!(refusal.code, Code::FitMemory);
+    assert_eq!(refusal.at, At::Key("DECODE".into(), Key::Batch));
+    expect_test::expect![[r#"
+        LOGOS-FIT-01: 16 sequences of 262144 positions exceed the HBM of 8 chips: 13 sequences fit
+          needed a chip: 75,794,488,448 bytes (70.5 GiB)
+          HBM of one SN50: 64,000,000,000 bytes (59.6 GiB)
+          weights a chip: 6,767,123,584 bytes (6.3 GiB)
+          state a sequence and chip: 4,314,210,304 bytes (4.0 GiB)
+          most sequences at this context: 13
+          largest context with 16 sequences: 217151
+          widths that would hold it: no admitted width holds it
+          help: write `batch: 13`, or `ctx: 217151`"#]]
+    .assert_eq(&refusal.to_string());
+
+    let facts13 = facts(&spec, chip, &decode(8, 262_144, 13), Weights::Config).unwrap();
+    assert_eq!((facts13.max_seqs, facts13.max_ctx), (13, 262_144));
+    assert_eq!(facts13.kv_bytes, 13 * 262_144 * 16_384);
+    assert_eq!(facts13.state_bytes, facts13.kv_bytes + 13 * 48 * 400_896);
+    // Quantised projections leave 13: the table that tokens are looked up in stays bf16, and 144 MB are short of one more.
+    let refusal = facts(&spec, chip, &decode(8, 262_144, 14), Weights::Q8_0).unwrap_err();
+    assert!(refusal.message.ends_with("13 sequences fit"), "{refusal}");
+    let quantised = facts(&spec, chip, &decode(8, 262_144, 13), Weights::Q8_0).unwrap();
+    let table = 248_320 / 8 * 5120 * 2;
+    // 34 bytes for 32 projection elements; what stays in bf16 beside the table is norms, taps and decay.
+    let rest = 2 * (64 * 2 * 5120 + 16 * 512 + 48 * 128 + 5120 + 48 * (1280 * 4 + 12));
+    assert_eq!(quantised.weight_bytes - table - rest, (facts13.weight_bytes - table - rest) / 64 * 34);
+}
+
+#[test]
+fn what_is_offered_fits_and_one_more_does_not() {
+    let (spec, chip) = (qwen35(), lookup("SN50").unwrap());
+    assert!(facts(&spec, chip, &decode(8, 217_151, 16), Weights::Config).is_ok());
+    assert!(facts(&spec, chip, &decode(8, 217_152, 16), Weights::Config).is_err());
+    for tp in [1, 2, 4, 8] {
+        let Ok(fit) = facts(&spec, chip, &decode(tp, 32_768, 2), Weights::Config) else { continue };
+        assert!(facts(&spec, chip, &decode(tp, 32_768, fit.max_seqs), Weights::Config).is_ok());
+        assert!(facts(&spec, chip, &decode(tp, 32_768, fit.max_seqs + 1), Weights::Config).is_err());
+        assert_eq!(
+            fit.headroom_bytes() + fit.weight_bytes + fit.state_bytes,
+            fit.memory_bytes,
+            "{tp}: the parts make the whole"
+        );
+    }
+}
+
+#[test]
+fn the_key_that_is_too_large_is_named() {
+    let (spec, chip) = (llama(), lookup("SN50").unwrap());
+    let mut wide = spec.clone();
+    wide.layer_of = vec![0; 256];
+    // 64 times the layers: weights alone are above one chip, and two hold them.
+    let tp = facts(&wide, chip, &decode(1, 1024, 1), Weights::Config).unwrap_err();
+    assert_eq!(tp.at, At::Key("DECODE".into(), Key::Tp));
+    assert_eq!(tp.help.as_deref(), Some("write `tp: 2, 4, 8, 16, 32`"));
+    // One sequence of the full context, where weights leave too little.
+    let mut deep = spec;
+    deep.layer_of = vec![0; 120];
+    let ctx = facts(&deep, chip, &decode(1, 131_072, 1), Weights::Config).unwrap_err();
+    assert_eq!(ctx.at, At::Key("DECODE".into(), Key::Ctx));
+    assert!(ctx.to_string().contains("one sequence of 131072 positions does not fit the HBM of 1 chip"), "{ctx}");
+}
+
+#[test]
+fn chips_without_hbm_are_measured_by_their_ddr() {
+    let chip = lookup("SN10").unwrap();
+    let fit = facts(&qwen35(), chip, &decode(8, 262_144, 16), Weights::Config).unwrap();
+    assert_eq!((fit.memory, fit.memory_bytes), ("DDR", 1_500_000_000_000));
+}
+
+#[test]
+fn a_forward_step_carries_nothing_and_looks_nothing_up() {
+    let (spec, chip) = (qwen35(), lookup("SN50").unwrap());
+    let forward = DeploymentRequest { name: "F".into(), form: Form::Forward { rows: 64 }, tp: 8 };
+    let fit = facts(&spec, chip, &forward, Weights::Config).unwrap();
+    assert_eq!((fit.state_bytes, fit.kv_bytes, fit.max_ctx, fit.max_seqs), (0, 0, 0, 0));
+    let with_lookup = facts(&spec, chip, &decode(8, 1, 1), Weights::Config).unwrap();
+    assert_eq!(with_lookup.weight_bytes - fit.weight_bytes, 248_320 / 8 * 5120 * 2);
+}
+
+#[test]
+fn sizes_beyond_64_bits_are_refused() {
+    let mut spec = llama();
+    let huge = u32::MAX;
+    spec.layers[0] = layer(
+        huge,
+        huge,
+        attention(&Heads {
+            hidden: huge,
+            heads: 1 << 15,
+            kv_heads: 1 << 15,
+            head_dim: 1 << 15,
+            gate: false,
+            span: AttentionSpan::Full,
+        }),
+    );
+    spec.layer_of = vec![0; 1 << 20];
+    let refusal = facts(&spec, lookup("SN50").unwrap(), &decode(1, 4096, 1), Weights::Config).unwrap_err();
+    assert_eq!(refusal.code, Code::FitMemory);
+    assert!(facts(&spec, lookup("SN50").unwrap(), &decode(0, 0, 0), Weights::Q8_0).is_err());
+}
+
+#[test]
+fn bytes_are_readable() {
+    assert_eq!(bytes(0), "0 bytes");
+    assert_eq!(bytes(1023), "1,023 bytes");
+    assert_eq!(bytes(1536), "1,536 bytes (1.5 KiB)");
+    assert_eq!(bytes(64_000_000_000), "64,000,000,000 bytes (59.6 GiB)");
+}

@@ -1,0 +1,317 @@
+//! Whether deployments can be had at all: their names, forms and sizes, before anything is lowered.
+//!
+//! What depends on memory is [`fit`](crate::fit)'s to say; what depends on how the model is split,
+//! [`shard`](crate::shard)'s.
+
+use super::{DeploymentRequest, Form};
+use crate::chip::{CHIPS, Chip};
+use crate::spec::{AttentionSpan, Mixer, ModelSpec};
+use crate::{At, Code, Key, Refusal, shard};
+
+/// Most rows of a step: sequences, or tokens of a chunk. Beyond it buffers of one row block leave any chip.
+pub const MOST_ROWS: u32 = 1 << 16;
+
+/// Firings of a stage in one iteration stay below this, so that the checker's products stay inside 64 bits.
+const FIRINGS: u64 = 1 << 22;
+
+/// Largest row block that a section groups rows into.
+const ROW_BLOCK: u32 = 64;
+
+/// Every reason against the deployments of a request, in order.
+///
+/// # Errors
+/// None; an empty list means that each deployment may be tried.
+pub fn check(spec: &ModelSpec, chip: &Chip, deployments: &[DeploymentRequest]) -> Vec<Refusal> {
+    let mut refusals = check_names(deployments);
+    for deployment in deployments {
+        refusals.extend(check_deployment(spec, chip, deployment));
+    }
+    refusals
+}
+
+/// Every reason against the deployments' names: each becomes a constant.
+pub fn check_names(deployments: &[DeploymentRequest]) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    if deployments.is_empty() {
+        let refusal = Refusal::new(Code::RequestForm, At::Request, "the request has no deployment");
+        refusals.push(refusal.help("name one: `DECODE: decode { tp: 8, ctx: 4096, batch: 1 }`"));
+    }
+    for (i, deployment) in deployments.iter().enumerate() {
+        let name = &deployment.name;
+        let at = At::Deployment(name.clone());
+        if !is_identifier(name) {
+            let message = format!("`{}` is not a name for a constant", name.escape_debug());
+            let refusal = Refusal::new(Code::RequestForm, at.clone(), message);
+            refusals.push(refusal.help("write letters, digits and underscores, as in `DECODE_LONG`; no keyword"));
+        }
+        if deployments[..i].iter().any(|earlier| earlier.name == *name) {
+            let message = format!("the name `{}` is used by two deployments", name.escape_debug());
+            refusals.push(Refusal::new(Code::RequestForm, at, message).help("give each deployment its own name"));
+        }
+    }
+    refusals
+}
+
+/// Every reason against one deployment's form and sizes, each at its key: the width against the chip and the model, the
+/// context, batch, chunk or rows against the model and the limits of exact arithmetic.
+pub fn check_deployment(spec: &ModelSpec, chip: &Chip, deployment: &DeploymentRequest) -> Vec<Refusal> {
+    let mut check = Check { spec, name: &deployment.name, refusals: Vec::new() };
+    check.width(chip, deployment.tp);
+    match deployment.form {
+        Form::Forward { rows } => check.forward(rows),
+        Form::Decode { ctx, batch } => {
+            let ctx_holds = check.ctx(ctx);
+            if check.rows(Key::Batch, batch, "sequence") && ctx_holds {
+                check.firings(Key::Batch, batch, ctx, 1);
+            }
+        }
+        Form::Prefill { ctx, chunk } => {
+            let ctx_holds = check.ctx(ctx);
+            if check.rows(Key::Chunk, chunk, "token") && ctx_holds {
+                check.chunk(chunk, ctx);
+                check.firings(Key::Chunk, 1, ctx, chunk);
+                check.groups(Key::Chunk, chunk, false);
+            }
+        }
+    }
+    check.refusals
+}
+
+struct Check<'a> {
+    spec: &'a ModelSpec,
+    name: &'a str,
+    refusals: Vec<Refusal>,
+}
+
+impl Check<'_> {
+    fn at(&self, key: Key) -> At {
+        At::Key(self.name.to_owned(), key)
+    }
+
+    fn width(&mut self, chip: &Chip, tp: u32) {
+        if tp > 1 && !chip.has_link() {
+            // How the model splits does not matter where no width above one chip can be had.
+            let message = format!("{tp} {} do not form a width: no rate from chip to chip is known", chip.name);
+            let linked: Vec<&str> = CHIPS.iter().filter(|c| c.has_link()).map(|c| c.name).collect();
+            let help = format!("write `tp: 1`, or take a chip with a known rate: {}", linked.join(", "));
+            self.refusals.push(Refusal::new(Code::ChipLacks, self.at(Key::Tp), message).help(help));
+        } else if let Err(refusals) = shard::admits(self.spec, tp, chip.domain(), &self.at(Key::Tp)) {
+            self.refusals.extend(refusals);
+        }
+    }
+
+    /// Whether the context is one.
+    fn ctx(&mut self, ctx: u32) -> bool {
+        let most = self.spec.max_context;
+        let (message, help) = if ctx == 0 {
+            (
+                "a context of 0 positions holds nothing".to_owned(),
+                format!("write `ctx: {most}`, the model's own, or less"),
+            )
+        } else if ctx > most {
+            let message = format!("a context of {ctx} positions is above the model's {most}");
+            (
+                message,
+                format!("write `ctx: {most}` or less; a longer one needs rope scaling stated in the model's config"),
+            )
+        } else {
+            return true;
+        };
+        self.refusals.push(Refusal::new(Code::CtxRange, self.at(Key::Ctx), message).help(help));
+        false
+    }
+
+    /// Whether `n` rows of a step are none too many and none too few.
+    fn rows(&mut self, key: Key, n: u32, what: &str) -> bool {
+        let code = match key {
+            Key::Batch => Code::BatchRange,
+            Key::Chunk => Code::ChunkRange,
+            Key::Rows | Key::Form | Key::Tp | Key::Ctx => Code::RowsRange,
+        };
+        let message = match n {
+            0 => format!("a step of 0 {what}s computes nothing"),
+            1..=MOST_ROWS => return true,
+            _ => format!("a step of {n} {what}s is above the {MOST_ROWS} that can be lowered"),
+        };
+        let help = format!("write `{}: {}`", key.as_str(), if n == 0 { 1 } else { MOST_ROWS });
+        self.refusals.push(Refusal::new(code, self.at(key), message).help(help));
+        false
+    }
+
+    fn forward(&mut self, rows: u32) {
+        if !self.rows(Key::Rows, rows, "token") {
+            return;
+        }
+        let most = self.spec.max_context;
+        if rows > most {
+            let message = format!("{rows} tokens are more than the model's {most} positions");
+            let refusal = Refusal::new(Code::RowsRange, self.at(Key::Rows), message);
+            self.refusals.push(refusal.help(format!("write `rows: {most}` or less")));
+        }
+        self.groups(Key::Rows, rows, true);
+    }
+
+    fn chunk(&mut self, chunk: u32, ctx: u32) {
+        if chunk > ctx {
+            let message = format!("a chunk of {chunk} tokens is above the context of {ctx} positions");
+            let refusal = Refusal::new(Code::ChunkRange, self.at(Key::Chunk), message);
+            self.refusals.push(refusal.help(format!("write `chunk: {ctx}` or less")));
+        }
+    }
+
+    /// Attention fires once a sequence and context tile.
+    fn firings(&mut self, key: Key, sequences: u32, ctx: u32, tokens: u32) {
+        const TILE: u32 = 1024;
+        let longest = self.spec.layers.iter().filter_map(|layer| match &layer.mixer {
+            Mixer::Attention(attention) => Some(match attention.span {
+                AttentionSpan::Full => ctx,
+                AttentionSpan::Window(n) | AttentionSpan::Chunked(n) => ctx.min(n),
+            }),
+            Mixer::Latent(_) => Some(ctx),
+            Mixer::GatedDelta(_) => None,
+        });
+        let Some(longest) = longest.max() else { return };
+        let a_sequence = u64::from(longest.div_ceil(TILE)) + u64::from(tokens.div_ceil(TILE));
+        if u64::from(sequences) * a_sequence >= FIRINGS {
+            let code = if key == Key::Batch { Code::BatchRange } else { Code::ChunkRange };
+            let message = format!("{sequences} sequences over {longest} positions are too many tiles of attention");
+            let refusal = Refusal::new(code, self.at(key), message)
+                .fact("tiles", u64::from(sequences) * a_sequence)
+                .fact("limit", FIRINGS - 1);
+            let most = (FIRINGS - 1) / a_sequence;
+            self.refusals.push(refusal.help(format!("write at most `batch: {most}` at this context")));
+        }
+    }
+
+    /// A stage over the widest value fires once a column tile and row block.
+    fn groups(&mut self, key: Key, rows: u32, whole_head: bool) {
+        let tile = 128;
+        let widest = if whole_head { self.spec.vocab.max(self.spec.hidden) } else { self.spec.hidden };
+        let tiles = u64::from(widest.div_ceil(tile));
+        if tiles * u64::from(rows.div_ceil(ROW_BLOCK)) >= FIRINGS {
+            let code = if key == Key::Chunk { Code::ChunkRange } else { Code::RowsRange };
+            let message = format!("{rows} rows of {widest} columns are too many tiles for one step");
+            let most = (FIRINGS - 1) / tiles * u64::from(ROW_BLOCK);
+            let refusal = Refusal::new(code, self.at(key), message).fact("limit", FIRINGS - 1);
+            self.refusals.push(refusal.help(format!("write `{}: {most}` or less", key.as_str())));
+        }
+    }
+}
+
+/// Whether a constant may be named so. Rust also takes letters beyond ASCII; exported names stay inside it.
+fn is_identifier(name: &str) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
+        "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
+        "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct",
+        "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while",
+        "yield",
+    ];
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|b| b == b'_' || b.is_ascii_alphabetic())
+        && bytes.all(|b| b == b'_' || b.is_ascii_alphanumeric())
+        && name != "_"
+        && KEYWORDS.binary_search(&name).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::lookup;
+    use crate::spec::test_models::{llama, qwen35};
+
+    fn against(chip: &str, tp: u32, form: Form) -> Vec<(Code, At, String)> {
+        let deployment = DeploymentRequest { name: "D".into(), form, tp };
+        let refusals = check_deployment(&qwen35(), lookup(chip).unwrap(), &deployment);
+        assert!(refusals.iter().all(|r| r.help.is_some()), "{refusals:?}");
+        refusals.into_iter().map(|r| (r.code, r.at, r.message)).collect()
+    }
+
+    fn decode(ctx: u32, batch: u32) -> Form {
+        Form::Decode { ctx, batch }
+    }
+
+    /// The one refusal of a deployment that has one.
+    fn only(chip: &str, tp: u32, form: Form, key: Key) -> (Code, String) {
+        let mut found = against(chip, tp, form);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let (code, at, message) = found.remove(0);
+        assert_eq!(at, At::Key("D".into(), key));
+        (code, message)
+    }
+
+    #[test]
+    fn what_can_be_had_is_not_refused() {
+        for (tp, form) in [
+            (8, decode(262_144, 8)),
+            (1, decode(1, 1)),
+            (4, Form::Prefill { ctx: 262_144, chunk: 512 }),
+            (8, Form::Prefill { ctx: 7, chunk: 7 }),
+            (8, Form::Forward { rows: 4096 }),
+        ] {
+            assert_eq!(against("SN50", tp, form), [], "{form:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_out_of_range_are_refused_at_their_key() {
+        let ctx = "a context of 0 positions holds nothing".to_owned();
+        assert_eq!(only("SN50", 8, decode(0, 1), Key::Ctx), (Code::CtxRange, ctx));
+        let ctx = "a context of 262145 positions is above the model's 262144".to_owned();
+        assert_eq!(only("SN50", 8, decode(262_145, 1), Key::Ctx), (Code::CtxRange, ctx));
+        let batch = "a step of 0 sequences computes nothing".to_owned();
+        assert_eq!(only("SN50", 8, decode(1, 0), Key::Batch), (Code::BatchRange, batch));
+        let batch = "a step of 4294967295 sequences is above the 65536 that can be lowered".to_owned();
+        assert_eq!(only("SN50", 8, decode(1, u32::MAX), Key::Batch), (Code::BatchRange, batch));
+        // 65,536 sequences of 257 tiles of attention.
+        let (code, message) = only("SN50", 8, decode(262_144, 65_536), Key::Batch);
+        assert_eq!(code, Code::BatchRange);
+        assert!(message.contains("too many tiles"), "{message}");
+        let chunk = |ctx, chunk| only("SN50", 8, Form::Prefill { ctx, chunk }, Key::Chunk);
+        assert_eq!(chunk(64, 0), (Code::ChunkRange, "a step of 0 tokens computes nothing".to_owned()));
+        let above = "a chunk of 65 tokens is above the context of 64 positions".to_owned();
+        assert_eq!(chunk(64, 65), (Code::ChunkRange, above));
+        let rows = |rows| only("SN50", 8, Form::Forward { rows }, Key::Rows).0;
+        assert_eq!((rows(0), rows(u32::MAX)), (Code::RowsRange, Code::RowsRange));
+    }
+
+    #[test]
+    fn every_reason_is_given() {
+        let codes = |chip, tp, form| against(chip, tp, form).into_iter().map(|(code, _, _)| code).collect::<Vec<_>>();
+        assert_eq!(codes("SN50", 0, decode(0, 0)), [Code::TpWidth, Code::CtxRange, Code::BatchRange]);
+        // 24 heads over 16 chips; the KV heads replicate, the rest splits.
+        assert_eq!(codes("SN50", 16, decode(1, 1)), [Code::TpSplit]);
+        let five = codes("SN50", 5, Form::Prefill { ctx: 8, chunk: 9 });
+        assert!(five.len() > 5 && five[..5].iter().all(|&c| c == Code::TpSplit), "{five:?}");
+        assert_eq!(five.last(), Some(&Code::ChunkRange));
+        assert_eq!(codes("SN10", 16, decode(1, 1)), [Code::TpWidth, Code::TpSplit]);
+    }
+
+    #[test]
+    fn a_chip_without_a_link_forms_no_width() {
+        assert_eq!(against("SN30", 1, decode(1, 1)), []);
+        let (code, message) = only("SN30", 2, decode(1, 1), Key::Tp);
+        assert_eq!(code, Code::ChipLacks);
+        assert_eq!(message, "2 SN30 do not form a width: no rate from chip to chip is known");
+        // However absurd the width, nothing is tried one by one.
+        assert_eq!(against("SN30", u32::MAX, decode(1, 1))[0].0, Code::ChipLacks);
+    }
+
+    #[test]
+    fn names_become_constants() {
+        let named = |names: &[&str]| {
+            let form = decode(1, 1);
+            let all: Vec<_> = names.iter().map(|&n| DeploymentRequest { name: n.into(), form, tp: 1 }).collect();
+            check_names(&all).into_iter().map(|r| (r.code, r.at)).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&["DECODE", "_1", "decode_8x"]), []);
+        let bad = |name: &str| vec![(Code::RequestForm, At::Deployment(name.into()))];
+        for name in ["", "_", "8X", "A B", "A-B", "fn", "Self", "crate", "\u{e9}", "A\n"] {
+            assert_eq!(named(&[name]), bad(name), "{name:?}");
+        }
+        assert_eq!(named(&["A", "B", "A"]), bad("A"));
+        assert_eq!(named(&[]), [(Code::RequestForm, At::Request)]);
+        let all = [DeploymentRequest { name: "A".into(), form: decode(0, 1), tp: 1 }];
+        assert_eq!(check(&llama(), lookup("SN50").unwrap(), &all).len(), 1);
+    }
+}
