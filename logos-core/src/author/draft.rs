@@ -96,7 +96,8 @@ impl<'a> Draft<'a> {
     }
 
     fn split(&self, axis: Axis, parts: u32) -> Sharding {
-        if self.chips() == 1 { Sharding::Whole } else { Sharding::Split { axis, parts } }
+        // One part is the whole: of one chip, or of the only KV head.
+        if parts == 1 { Sharding::Whole } else { Sharding::Split { axis, parts } }
     }
 
     // Declarations.

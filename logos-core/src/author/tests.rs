@@ -161,6 +161,21 @@ fn a_window_or_a_chunk_bounds_the_cache() {
 }
 
 #[test]
+fn kv_heads_lie_on_as_many_chips_or_are_shared_by_groups() {
+    let cache = |kv_heads: u32, tp| {
+        let spec = attention_layer(|a| {
+            a.kv_heads = kv_heads;
+            a.k = linear("k", 16 * kv_heads, HIDDEN);
+            a.v = linear("v", 16 * kv_heads, HIDDEN);
+        });
+        value(&author(&spec, &cut(DECODE, tp, Part::Layer(0))).unwrap(), "Kc0").sharding
+    };
+    let columns = |parts| Sharding::Split { axis: Axis::Columns, parts };
+    assert_eq!([cache(4, 4), cache(4, 2), cache(2, 4)], [columns(4), columns(2), columns(2)]);
+    assert_eq!([cache(1, 4), cache(1, 1), cache(4, 1)], [Sharding::Whole; 3]);
+}
+
+#[test]
 fn states_are_stored_as_the_config_says() {
     let authored = author(&hybrid_model(), &cut(DECODE, 2, Part::Layer(0))).unwrap();
     let (memory, ring) = (value(&authored, "S0"), value(&authored, "Rv0"));
