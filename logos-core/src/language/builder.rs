@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::ast::{Element, Origin, Program, Role, Shape, Sharding, Statement, StatementId, Storage, Value, ValueId};
 use super::check;
+use super::declared::declared;
 use super::error::{Place, Problem, ProgramError};
 use crate::ops::Op;
 use crate::ops::operation::Operands;
@@ -45,7 +46,7 @@ impl Builder {
         sharding: Sharding,
     ) -> Result<ValueId, ProgramError> {
         let value = Value { name: name.into(), shape, element, storage, sharding, origin: Origin::Declared(role) };
-        if let Err(problem) = self.admits_name(&value.name).and_then(|()| check::declared(&self.program, &value)) {
+        if let Err(problem) = self.admits_name(&value.name).and_then(|()| declared(&self.program, &value)) {
             return Err(problem.declaring(&value.name));
         }
         Ok(self.push(value))

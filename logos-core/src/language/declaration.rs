@@ -4,7 +4,7 @@ use super::ast::{Axis, Element, Role, RopePart, RopeTable, Shape, Sharding, Stor
 use super::error::Problem;
 use super::lexer::Kind;
 use super::operation::{element, words};
-use super::parser::{Fault, Reader, unknown};
+use super::reader::{Fault, Reader, unknown};
 use crate::spec::Scaling;
 
 /// A declaration as read.

@@ -6,12 +6,14 @@ pub mod ast;
 mod builder;
 mod check;
 mod declaration;
+mod declared;
 pub mod error;
 mod lexer;
 mod nearest;
 mod operation;
 mod parser;
 mod printer;
+mod reader;
 
 pub use ast::*;
 pub use builder::{Builder, MAX_CHIPS, MAX_NAME, MAX_VALUES};

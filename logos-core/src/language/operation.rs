@@ -3,7 +3,7 @@
 use super::ast::Element;
 use super::error::Problem;
 use super::lexer::Kind;
-use super::parser::{Fault, Reader, clipped, unknown};
+use super::reader::{Fault, Reader, clipped, unknown};
 use crate::ops::form::{Attribute, AttributeKind, Form, Piece};
 use crate::ops::operation::Words;
 use crate::ops::{FORMS, Op, Row};

@@ -4,7 +4,7 @@ use super::element_wise::{head_columns, head_wise_sharding, rest_whole};
 use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
 use super::heads::HeadFirings;
 use super::operation::{Operands, Operation, Words, expect_shape};
-use crate::language::ast::{Element, Shape, Sharding};
+use crate::language::ast::{Element, Origin, Role, Shape, Sharding, Value};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
 use crate::spatial::{Emission, Primitive};
@@ -24,6 +24,23 @@ pub struct RopeOp {
     pub rotary: u32,
     /// Which columns turn together.
     pub pairing: Pairing,
+}
+
+/// Cosines and sines of different angles would turn nothing.
+fn same_recipe(cos: &Value, sin: &Value) -> Result<(), Problem> {
+    match (&cos.origin, &sin.origin) {
+        (Origin::Declared(Role::Table(of_cos)), Origin::Declared(Role::Table(of_sin)))
+            if (of_cos.theta, of_cos.rotary, &of_cos.scaling) == (of_sin.theta, of_sin.rotary, &of_sin.scaling) =>
+        {
+            Ok(())
+        }
+        _ => Err(Problem::OperandKind {
+            operand: "sin",
+            name: sin.name.as_str().into(),
+            expected: "a table of the cosines' own recipe",
+            found: "a table of another",
+        }),
+    }
 }
 
 impl Operation for RopeOp {
@@ -79,6 +96,7 @@ impl Operation for RopeOp {
         let table = Shape::matrix(x.shape.rows, self.rotary / 2);
         expect_shape("cos", operands.at(1), table)?;
         expect_shape("sin", operands.at(2), table)?;
+        same_recipe(operands.at(1), operands.at(2))?;
         Ok(x.shape)
     }
 

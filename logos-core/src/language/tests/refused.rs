@@ -368,6 +368,18 @@ fn shapes_that_do_not_agree() {
 }
 
 #[test]
+fn a_rotation_by_two_angles() {
+    edited(
+        ", sines of theta 10000000",
+        ", sines of theta 10000",
+        expect![[r#"
+        24:37: s7 (`qr3`): sin `sin` must be a table of the cosines' own recipe, found a table of another
+        25:37: s8 (`kr3`): sin `sin` must be a table of the cosines' own recipe, found a table of another
+    "#]],
+    );
+}
+
+#[test]
 fn words_that_are_not_known() {
     edited(
         "rmsnorm of x ",
