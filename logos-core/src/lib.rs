@@ -5,6 +5,7 @@
 pub mod author;
 pub mod certify;
 pub mod chip;
+mod compile;
 pub mod config;
 pub mod emit;
 pub mod fit;
@@ -19,23 +20,6 @@ pub mod shard;
 pub mod spatial;
 pub mod spec;
 
+pub use compile::{Compiled, compile};
 pub use refusal::{At, Code, Key, Refusal, nearest};
 pub use request::{DeploymentRequest, Form, Request, Weights};
-
-/// A compiled deployment.
-#[derive(Clone, Debug)]
-pub struct Compiled {
-    /// The deployment's name.
-    pub name: String,
-    /// The bundle's words.
-    pub words: Vec<u32>,
-}
-
-/// Compiles every deployment of a request, in order.
-///
-/// # Errors
-/// All refusals that can be known, not just the first; where the model or chip itself is refused, no deployment is tried.
-pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
-    let _ = request;
-    Err(vec![Refusal::new(Code::RequestForm, At::Request, "the compiler is not complete yet")])
-}

@@ -5,7 +5,7 @@ use super::ledger::{Ledger, equal, hold};
 use super::parts::{Port, Take};
 use super::place::hops;
 use super::program::{Program, bytes};
-use super::section::{Section, Stage};
+use super::section::{Section, Stage, UNREACHED};
 use crate::table::layout::{NONE, primitive};
 
 /// An edge between two stages, with what time and space are measured by.
@@ -87,11 +87,9 @@ pub(super) const fn port(
     let c = &p.frame.chip;
     let way = hops(c, &u.area, &v.area);
     let e = Edge { capacity, latency: u.ii + u.tail + way, release: v.ii + 2 + way };
-    // At initiation intervals alone, a load's being 1.
-    let load = u.primitive == primitive::LOAD || u.primitive == primitive::GATHER;
-    let least = if load { 1 } else { u.ii };
-    let fastest = least + u.tail + way;
-    let (ready, mut needs) = (u.latest + fastest, u.earliest + fastest);
+    // Distances from the input's load, at initiation intervals alone: first firing to first, last to last.
+    let reached = u.first != UNREACHED;
+    let (mut first, mut last) = (u.first + e.latency, u.last + e.latency);
     if holds == 0 {
         let (out, taken) = (tokens_out as i128, tokens_in as i128);
         // Within a statement every firing of one part meets one of the next; a value's are as its emitter says.
@@ -109,13 +107,15 @@ pub(super) const fn port(
     } else {
         equal!(l, 5, at, 0, u.firings % holds, "firings of the producer, a multiple of the groups: rest");
         equal!(l, 5, at, 0, v.firings % holds, "firings of the consumer, a multiple of the groups: rest");
-        needs += (u.firings / holds - 1) * least;
+        first += (u.firings / holds - 1) * u.ii;
+        last += (v.firings / holds - 1) * v.ii;
         hold_holds(s, &u, &v, &e, holds, l);
     }
-    let v = &mut s.stages[to];
-    v.earliest = largest(v.earliest, needs);
-    let own = if v.primitive == primitive::LOAD { 1 } else { v.ii };
-    v.latest = largest(largest(v.latest, v.earliest + (v.firings - 1) * own), ready);
+    if reached {
+        let v = &mut s.stages[to];
+        v.first = largest(v.first, first);
+        v.last = largest(v.last, last);
+    }
 }
 
 const fn largest(a: i128, b: i128) -> i128 {

@@ -7,7 +7,7 @@ use super::ledger::{At, Ledger, equal, hold};
 use super::parts::Recurrence;
 use super::place::hops;
 use super::program::{Program, ceil, role};
-use super::section::{Section, Stage, log2, wide};
+use super::section::{Section, Stage, UNREACHED, log2, wide};
 use crate::table::layout::{NONE, Part, primitive};
 
 /// What the stages add up to.
@@ -48,7 +48,7 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
     let at = s.at();
     let span = sums.last - sums.first;
     hold!(l, 6, span <= s.span, at, span, s.span, "span, at least the last result after the first start");
-    let once = p.role != 1 || p.sections != 1;
+    let once = p.sections != 1;
     hold!(
         l,
         6,
@@ -62,7 +62,7 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
     let resident = resident(p);
     let room = c.bytes[0] - resident;
     hold!(l, 9, s.end <= room, at, room, s.end, "end of the last buffer, at most");
-    let looped = if once { 0 } else { layer_loop(p, s, l) };
+    let looped = if once || p.role != 1 { 0 } else { layer_loop(p, s, l) };
     bound(s, c, &sums, once, looped, l);
 }
 
@@ -209,8 +209,9 @@ const fn layer_loop(p: &Program<'_>, s: &Section, l: &mut Ledger) -> i128 {
     let last = x.firings - 1;
     let (have, need) = (have + last * x.period, need + last * y.period);
     hold!(l, 6, have >= need, at, need, have, "start of the next layer's last input token, at least");
-    let (early, late) = (y.earliest + latency - x.earliest, y.latest + latency - x.latest);
-    if early > late { early } else { late }
+    // A result that no edge leads to from the input is as far as nothing.
+    let around = if y.first > y.last { y.first } else { y.last };
+    if around == UNREACHED { 0 } else { around + latency }
 }
 
 /// The bound on the interval, and what it says binds.

@@ -36,10 +36,13 @@ pub(super) struct Stage {
     pub(super) taken: i128,
     pub(super) given: i128,
     pub(super) read: bool,
-    /// Earliest starts of the first and of the last firing, at initiation intervals alone.
-    pub(super) earliest: i128,
-    pub(super) latest: i128,
+    /// Least distances from the input's load at initiation intervals alone: first firing to first, last to last.
+    pub(super) first: i128,
+    pub(super) last: i128,
 }
+
+/// The distance of a stage that no edge leads to from the input's load.
+pub(super) const UNREACHED: i128 = -1;
 
 /// A section under check.
 pub(super) struct Section {
@@ -91,8 +94,8 @@ const UNMATCHED: Stage = Stage {
     taken: 0,
     given: 0,
     read: false,
-    earliest: 0,
-    latest: 0,
+    first: UNREACHED,
+    last: UNREACHED,
 };
 
 /// A 64-bit number of two words.
@@ -188,6 +191,7 @@ const fn input(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, p
     stage(p, s, k, &e, &[0; 5], l);
     emits(p, s, st.result, k);
     s.input = k as u32;
+    (s.stages[k].first, s.stages[k].last) = (0, 0);
     k + 1
 }
 
@@ -331,11 +335,9 @@ const fn stage(p: &mut Program<'_>, s: &mut Section, k: usize, e: &Expected, sta
         taken: 0,
         given: 0,
         read: false,
-        earliest: 0,
-        latest: 0,
+        first: UNREACHED,
+        last: UNREACHED,
     };
-    let ii = if load { 1 } else { s.stages[k].ii };
-    s.stages[k].latest = (f as i128 - 1) * ii;
     let mut n = 0;
     while n < e.count {
         edges::port(p, s, k, n, &e.ports[n], stage_of, l);

@@ -2,7 +2,7 @@
 
 use crate::chip::{RATE_CYCLES, UnitModel};
 use crate::place::PlaceError;
-use crate::spatial::{Primitive, Stage, Tier, Turn};
+use crate::spatial::{Edge, Flow, Primitive, Stage, Tier, Turn};
 
 /// The tiers that loads take turns on.
 pub(super) const WINDOWED: [Tier; 2] = [Tier::Hbm, Tier::Ddr];
@@ -53,36 +53,48 @@ fn moved(stages: &[Stage], tier: Tier, which: impl Fn(&Stage) -> bool) -> u128 {
     of_tier.map(|s| u128::from(s.bytes) * u128::from(s.firings)).sum()
 }
 
+/// A load's place in the order of turns: its phase, and within it what is held whole before what streams.
+///
+/// A reader that holds one operand and streams another would otherwise wait for the held one as long as for the stream.
+pub(super) fn ranks(levels: &[u32], stages: &[Stage], edges: &[Edge], groups: u64) -> Vec<u32> {
+    if groups > 1 {
+        return vec![0; stages.len()];
+    }
+    let mut ranks: Vec<u32> = levels.iter().map(|&level| 2 * level).collect();
+    for edge in edges {
+        if matches!(edge.flow, Flow::Stream { .. }) {
+            ranks[edge.from.index()] = 2 * levels[edge.from.index()] + 1;
+        }
+    }
+    ranks
+}
+
 /// Puts every load of HBM and DDR into a turn and gives it its period.
 ///
-/// One turn a level where phases follow one another, the loads of a level sharing its window at an even rate; one turn for all where groups
-/// are pipelined. `interval` is a lower bound on H. Returns the turns and the least H that they need.
+/// One turn a rank, its loads sharing the window at an even rate, no window shorter than the pace of its loads' readers
+/// (`pace`, cycles an iteration); where groups are pipelined there is one rank, whose turn lasts the interval. `interval` is a
+/// lower bound on H. Returns the turns.
 ///
 /// # Errors
 /// [`PlaceError::Range`] where the stores alone exceed the tier's rate or times leave the range of the rules.
 pub(super) fn take_turns(
     unit: &UnitModel,
     stages: &mut [Stage],
-    levels: &[u32],
+    ranks: &[u32],
+    pace: &[u64],
     groups: u64,
     interval: u64,
-) -> Result<(Vec<Turn>, u64), PlaceError> {
+) -> Result<Vec<Turn>, PlaceError> {
     let mut turns = Vec::new();
-    let mut least = interval;
     for tier in WINDOWED {
         let stores = moved(stages, tier, |s| s.primitive == Primitive::Store);
         let stored = (u128::from(RATE_CYCLES) * stores).div_ceil(u128::from(interval.max(1)));
         let free = u128::from(rate(unit, tier)).saturating_sub(stored);
+        let mut loads: Vec<usize> =
+            (0..stages.len()).filter(|&i| stages[i].is_windowed() && stages[i].tier == Some(tier)).collect();
+        loads.sort_by_key(|&i| ranks[i]);
         let mut start = 0u64;
-        let last = if groups > 1 { 0 } else { levels.iter().copied().max().unwrap_or(0) };
-        for level in 0..=last {
-            let in_turn =
-                |i: usize, s: &Stage| s.is_windowed() && s.tier == Some(tier) && (groups > 1 || levels[i] == level);
-            let members: Vec<usize> =
-                stages.iter().enumerate().filter(|(i, s)| in_turn(*i, s)).map(|(i, _)| i).collect();
-            if members.is_empty() {
-                continue;
-            }
+        for members in loads.chunk_by(|&i, &j| ranks[i] == ranks[j]) {
             let bytes: u128 =
                 members.iter().map(|&i| u128::from(stages[i].bytes) * u128::from(stages[i].firings)).sum();
             // Each load's rate is rounded up by less than one unit; leave room for that.
@@ -91,11 +103,12 @@ pub(super) fn take_turns(
                 return Err(PlaceError::Range);
             }
             let even = (bytes * u128::from(RATE_CYCLES)).div_ceil(free).max(1);
-            let window = if groups > 1 { even.max(u128::from(interval)) } else { even };
-            let window = u64::try_from(window).ok().filter(|&w| w < 1 << 40).ok_or(PlaceError::Range)?;
+            let least = members.iter().map(|&i| pace[i]).max().unwrap_or(0);
+            let least = if groups > 1 { least.max(interval) } else { least };
+            let window = u64::try_from(even).ok().filter(|&w| w < 1 << 40).ok_or(PlaceError::Range)?.max(least);
             let turn = turns.len() as u32;
             let mut length = 0;
-            for &i in &members {
+            for &i in members {
                 let stage = &mut stages[i];
                 stage.period = window.div_ceil(stage.firings);
                 stage.ii = stage.period;
@@ -106,7 +119,6 @@ pub(super) fn take_turns(
             turns.push(Turn { tier, start, length });
             start += length;
         }
-        least = least.max(start);
     }
-    Ok((turns, least))
+    Ok(turns)
 }

@@ -5,9 +5,11 @@
 
 mod bound;
 mod capacity;
+mod compose;
 mod latency;
 mod levels;
 mod memory;
 mod schedule;
 
+pub use compose::{ComposeError, Composition, Duty, compose};
 pub use schedule::{Order, certify};

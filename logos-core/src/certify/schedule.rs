@@ -3,7 +3,7 @@
 use crate::chip::UnitModel;
 use crate::lower::Lowered;
 use crate::place::{PlaceError, allocate, assign_addresses, settle};
-use crate::spatial::{Binder, Flow, Section, Stage, StageId, Turn};
+use crate::spatial::{Binder, Flow, Section, Stage, StageId};
 
 use super::capacity::Ends;
 use super::{bound, latency, levels, memory};
@@ -16,7 +16,9 @@ pub enum Order {
         /// Layers that run it, one after another, in a step.
         layers: u64,
     },
-    /// Once a step.
+    /// Iteration after iteration, without a loop between them.
+    Repeats,
+    /// Once a step, before another section takes the chip.
     Once,
 }
 
@@ -48,22 +50,21 @@ pub fn certify(
     settle(&mut stages);
     memory::settle_movers(unit, chips, &mut stages);
 
-    let repeats = matches!(order, Order::Loops { .. });
-    let (bound, binder) = bound::of(unit, &stages, &edges, ends.filter(|_| repeats))?;
+    let ends = ends.filter(|_| matches!(order, Order::Loops { .. }));
+    let (bound, binder) = bound::of(unit, &stages, &edges, ends)?;
     let floor = floor(unit, &stages)?;
-    let (turns, least) = memory::take_turns(unit, &mut stages, &phases, groups, floor)?;
     let section = Section {
         group_rows: rows,
         groups,
         stages,
         edges,
-        turns,
-        interval: least,
+        turns: Vec::new(),
+        interval: floor,
         span: 0,
-        binder: if repeats { binder } else { Binder::Span },
+        binder: if order == Order::Once { Binder::Span } else { binder },
         bound,
     };
-    let mut schedule = Schedule { unit, section, phases, ends: ends.filter(|_| repeats), states, order };
+    let mut schedule = Schedule { unit, section, phases, floor, ends, states, order };
     schedule.fit(resident)?;
     Ok(schedule.section)
 }
@@ -84,6 +85,7 @@ struct Schedule<'a> {
     unit: &'a UnitModel,
     section: Section,
     phases: Vec<u32>,
+    floor: u64,
     ends: Option<(StageId, StageId)>,
     states: Vec<(StageId, StageId)>,
     order: Order,
@@ -101,6 +103,7 @@ impl Schedule<'_> {
             .map(|s| s.is_windowed() && s.bytes.saturating_mul(s.firings) > whole / 8)
             .collect();
         loop {
+            self.set_turns(&followed)?;
             self.set_periods(&followed);
             self.set_starts();
             self.set_interval()?;
@@ -122,6 +125,21 @@ impl Schedule<'_> {
                 }
             }
         }
+    }
+
+    /// Windows of the memory; a load that is followed is read no faster than its readers are.
+    fn set_turns(&mut self, followed: &[bool]) -> Result<(), PlaceError> {
+        let Section { stages, edges, turns, groups, interval, .. } = &mut self.section;
+        let mut pace = vec![0; stages.len()];
+        for edge in edges.iter().filter(|e| followed[e.from.index()] && matches!(e.flow, Flow::Stream { .. })) {
+            let reader = &stages[edge.to.index()];
+            let pace = &mut pace[edge.from.index()];
+            *pace = (*pace).max(reader.firings.saturating_mul(reader.ii));
+        }
+        let ranks = memory::ranks(&self.phases, stages, edges, *groups);
+        *turns = memory::take_turns(self.unit, stages, &ranks, &pace, *groups, self.floor)?;
+        *interval = turns.iter().map(|t| t.start + t.length).fold(self.floor, u64::max);
+        Ok(())
     }
 
     /// A stage is as fast as it can be, unless it follows its producers.
@@ -192,8 +210,7 @@ impl Schedule<'_> {
     /// The least interval that the layer loop, the states and the turns allow.
     fn set_interval(&mut self) -> Result<(), PlaceError> {
         let stages = &self.section.stages;
-        let turns_end = |turns: &[Turn]| turns.iter().map(|t| t.start + t.length).max().unwrap_or(0);
-        let mut interval = self.section.interval.max(turns_end(&self.section.turns));
+        let mut interval = self.section.interval;
         let at = |id: StageId| &stages[id.index()];
         for stage in stages {
             interval = interval.max(stage.firings.saturating_mul(stage.period));
@@ -206,7 +223,7 @@ impl Schedule<'_> {
         }
         let layers = match self.order {
             Order::Loops { layers } => layers.max(1),
-            Order::Once => 1,
+            Order::Repeats | Order::Once => 1,
         };
         for &(load, store) in &self.states {
             let (load, store) = (at(load), at(store));

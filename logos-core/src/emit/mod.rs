@@ -1,1 +1,133 @@
 //! A compiled deployment to the bundle's words.
+//!
+//! Input: programs with their certified lowerings, facts of fit, the chip. Output: the word table of
+//! `logos_bundle::table::layout`, the same for the same request on any machine. Decides nothing.
+
+mod manifest;
+mod net;
+mod program;
+mod table;
+
+use logos_bundle::table::layout::{Part, chip as chip_row, deployment as deployment_row};
+
+use crate::chip::Chip;
+use crate::fit::FitFacts;
+use crate::kinds::KindProgram;
+use crate::refusal::Refusal;
+use crate::request::Form;
+use crate::spatial::SpatialProgram;
+use table::{Table, blank, put_pair, put_wide};
+
+/// A program with its lowering.
+#[derive(Clone, Copy, Debug)]
+pub struct Lowering<'a> {
+    /// The program.
+    pub kind: &'a KindProgram,
+    /// Its lowering.
+    pub spatial: &'a SpatialProgram,
+}
+
+/// What a bundle is written from.
+#[derive(Clone, Copy)]
+pub struct Contents<'a> {
+    /// The model's name.
+    pub model: &'a str,
+    /// The chip.
+    pub chip: &'static Chip,
+    /// Form and sizes.
+    pub form: Form,
+    /// Chips.
+    pub tp: u32,
+    /// Layers of the model.
+    pub depth: u32,
+    /// Facts of fit.
+    pub fit: &'a FitFacts,
+    /// The programs, in order.
+    pub programs: &'a [Lowering<'a>],
+    /// Identity of a layer's cut.
+    pub identity: &'a dyn Fn(u32) -> [u8; 32],
+}
+
+/// Sequences, tokens of each in a step, and context of a form.
+pub const fn sizes(form: Form) -> (u32, u32, u32) {
+    match form {
+        Form::Forward { rows } => (1, rows, 0),
+        Form::Decode { ctx, batch } => (batch, 1, ctx),
+        Form::Prefill { ctx, chunk } => (1, chunk, ctx),
+    }
+}
+
+/// The words of a bundle.
+///
+/// # Errors
+/// A refusal where something of the deployment has no place in a bundle.
+pub fn bundle(contents: &Contents<'_>) -> Result<Vec<u32>, Refusal> {
+    let mut table = Table::new();
+    write_deployment(&mut table, contents);
+    write_chip(&mut table, contents.chip);
+    for part in contents.programs {
+        program::write(&mut table, contents, part)?;
+    }
+    manifest::write_layers(&mut table, contents);
+    Ok(table.finish())
+}
+
+fn write_deployment(table: &mut Table, contents: &Contents<'_>) {
+    let mut row = blank();
+    let (seqs, tokens, ctx) = sizes(contents.form);
+    put_pair(&mut row, deployment_row::MODEL, table.string(contents.model));
+    row[deployment_row::FORM] = match contents.form {
+        Form::Forward { .. } => 0,
+        Form::Decode { .. } => 1,
+        Form::Prefill { .. } => 2,
+    };
+    row[deployment_row::CHIPS] = contents.tp;
+    row[deployment_row::SEQS] = seqs;
+    row[deployment_row::TOKENS] = tokens;
+    row[deployment_row::CTX] = ctx;
+    row[deployment_row::LAYERS] = contents.depth;
+    put_wide(&mut row, deployment_row::WEIGHT_BYTES, contents.fit.weight_bytes);
+    put_wide(&mut row, deployment_row::STATE_BYTES, contents.fit.state_bytes);
+    put_wide(&mut row, deployment_row::KV_BYTES, contents.fit.kv_bytes);
+    row[deployment_row::MAX_CTX] = contents.fit.max_ctx;
+    row[deployment_row::MAX_SEQS] = contents.fit.max_seqs;
+    table.push(Part::Deployment, row);
+}
+
+fn write_chip(table: &mut Table, chip: &Chip) {
+    let unit = chip.unit();
+    let mut words = [0u32; 32];
+    put_pair(&mut words, chip_row::NAME, table.string(chip.name));
+    for (word, value) in [
+        (chip_row::CELLS, unit.cells),
+        (chip_row::COLUMNS, unit.columns),
+        (chip_row::ROWS, unit.rows),
+        (chip_row::ARRAY_ROWS, unit.array_rows),
+        (chip_row::ARRAY_COLUMNS, unit.array_columns),
+        (chip_row::LANES, unit.lanes),
+        (chip_row::CHAIN, unit.chain),
+        (chip_row::DEPTH, unit.depth),
+        (chip_row::TREE, unit.tree),
+        (chip_row::SCRATCHPAD, unit.scratchpad),
+        (chip_row::SCRATCHPAD_RATE, unit.scratchpad_rate),
+        (chip_row::INJECT, unit.inject),
+        (chip_row::HOP, unit.hop),
+        (chip_row::HBM_RATE, unit.hbm_rate),
+        (chip_row::DDR_RATE, unit.ddr_rate),
+        (chip_row::LINK_RATE, unit.link_rate),
+        (chip_row::HBM_LATENCY, unit.hbm_latency),
+        (chip_row::DDR_LATENCY, unit.ddr_latency),
+        (chip_row::LINK_LATENCY, unit.link_latency),
+        (chip_row::CONTEXT_TILE, unit.context_tile),
+        (chip_row::TILE, unit.tile),
+        (chip_row::SRAM_PORTS, unit.sram_ports),
+        (chip_row::STRIP, unit.strip),
+    ] {
+        words[word] = value;
+    }
+    put_wide(&mut words, chip_row::HBM_BYTES, unit.hbm_bytes);
+    put_wide(&mut words, chip_row::DDR_BYTES, unit.ddr_bytes);
+    let rows = words.as_chunks().0;
+    table.push(Part::Chip, rows[0]);
+    table.push(Part::Chip, rows[1]);
+}

@@ -140,6 +140,17 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Whether a row is the statement that binds a value.
+    pub fn binds(&self, statement: u32, value: ValueId) -> bool {
+        match self.statements[statement as usize] {
+            Row::Input(_) => false,
+            Row::Statement(index) => matches!(
+                self.program.statements[index as usize],
+                Statement::Let { result, .. } if result == value
+            ),
+        }
+    }
+
     /// The name a row binds, stores or shows.
     pub fn binder(&self, statement: u32) -> &str {
         let id = match &self.statements[statement as usize] {
@@ -204,7 +215,7 @@ pub struct Cuts(pub Vec<std::ops::Range<u32>>);
 impl Cuts {
     /// One section for all statements.
     pub fn single(cx: &Context<'_>) -> Self {
-        Cuts(Vec::from([first_statement(cx)..cx.statements.len() as u32]))
+        Cuts(std::iter::once(first_statement(cx)..cx.statements.len() as u32).collect())
     }
 
     /// A section of its own for every operation that needs all groups before its first firing.

@@ -10,7 +10,7 @@ use super::{Context, Cuts};
 /// One row of the statement table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// A Real input that a statement reads through a load of its own.
+    /// A Real input; loaded in every section that reads it through a port.
     Input(ValueId),
     /// A statement of the program, by index.
     Statement(u32),
@@ -20,10 +20,8 @@ pub enum Row {
 pub fn rows_of(program: &Program) -> Vec<Row> {
     let mut rows = Vec::with_capacity(program.statements.len() + 2);
     for (i, value) in program.values.iter().enumerate() {
-        let id = ValueId(i as u32);
-        let input = matches!(value.origin, Origin::Declared(Role::Input)) && value.element == Element::Real;
-        if input && program.statements.iter().any(|s| streams(s, id)) {
-            rows.push(Row::Input(id));
+        if matches!(value.origin, Origin::Declared(Role::Input)) && value.element == Element::Real {
+            rows.push(Row::Input(ValueId(i as u32)));
         }
     }
     rows.extend((0..program.statements.len() as u32).map(Row::Statement));

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::lower::Row;
+
 /// A stage of one section; prints as `g3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StageId(pub u32);
@@ -262,4 +264,19 @@ impl Section {
     pub fn buffer_bytes(&self) -> u64 {
         self.edges.iter().map(|e| e.capacity.saturating_mul(e.slot_bytes)).fold(0, u64::saturating_add)
     }
+}
+
+/// A lowered and certified program.
+#[derive(Clone, Debug)]
+pub struct SpatialProgram {
+    /// Rows of an activation.
+    pub rows: u64,
+    /// The statement table that stages refer to.
+    pub statements: Vec<Row>,
+    /// Columns of a token, by value.
+    pub tile: Vec<u64>,
+    /// Tier of each value that lies in one between sections or steps.
+    pub tier: Vec<Option<Tier>>,
+    /// Sections, in order.
+    pub sections: Vec<Section>,
 }

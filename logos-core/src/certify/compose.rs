@@ -1,0 +1,143 @@
+//! Which sections a program becomes: one, or cut around operations that need every group first, and how many rows a
+//! group has. Of the candidates that fit the chip, the one with the least sum of intervals.
+
+use std::ops::Range;
+
+use crate::chip::UnitModel;
+use crate::language::ast::{Program, ValueId};
+use crate::lower::{Context, Cuts, StatementError, has_barrier, lower};
+use crate::place::PlaceError;
+use crate::spatial::{Binder, Section, SpatialProgram, Tier};
+
+use super::schedule::{Order, certify};
+
+/// What a program is for its deployment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duty {
+    /// Runs once a step.
+    OnceAStep,
+    /// Runs for this many layers, one after another.
+    Layers(u64),
+}
+
+/// A program to be lowered.
+#[derive(Clone, Copy, Debug)]
+pub struct Composition<'a> {
+    /// Shape- and sharding-checked.
+    pub program: &'a Program,
+    /// The chip.
+    pub unit: &'a UnitModel,
+    /// Rows of an activation.
+    pub rows: u64,
+    /// Sequences.
+    pub seqs: u64,
+    /// What it is for.
+    pub duty: Duty,
+    /// Tier of weights and states.
+    pub main: Tier,
+    /// Tier of the hidden state between programs.
+    pub hidden: Tier,
+}
+
+/// Why a program has no certified lowering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ComposeError {
+    /// A statement that does not lower.
+    Statement(StatementError),
+    /// A net that does not fit the chip or the range of the rules.
+    Place(PlaceError),
+}
+
+/// Group sizes tried where a step has many rows, besides all rows at once.
+const GROUP_ROWS: [u64; 4] = [8, 16, 32, 64];
+
+/// Lowers and certifies a program.
+///
+/// # Errors
+/// [`ComposeError`] of the candidate that came nearest: the first statement that does not lower, or what does not fit.
+pub fn compose(composition: &Composition<'_>) -> Result<SpatialProgram, ComposeError> {
+    let &Composition { program, unit, rows, seqs, duty, main, hidden } = composition;
+    let at_once = |error| StatementError { statement: 0, binder: String::new(), error };
+    let cx = Context::new(program, unit, rows, seqs, main, hidden)
+        .map_err(|error| ComposeError::Statement(at_once(error)))?;
+    let single = Cuts::single(&cx);
+    let order = match duty {
+        Duty::OnceAStep => Order::Repeats,
+        Duty::Layers(layers) => Order::Loops { layers },
+    };
+    let mut best = sections(&cx, &single, order);
+    let cut = Cuts::around_barriers(&cx);
+    if cut != single && cx.tokens() > 1 {
+        let other = sections(&cx, &cut, Order::Once);
+        best = match (best, other) {
+            (Ok(one), Ok(two)) => Ok(if total(&two) < total(&one) { two } else { one }),
+            (Err(error), Err(_)) => Err(error),
+            (Ok(sections), Err(_)) | (Err(_), Ok(sections)) => Ok(sections),
+        };
+    }
+    let sections = best?;
+    let tier = (0..program.values.len() as u32).map(|i| tier_of(&cx, ValueId(i), &sections)).collect();
+    Ok(SpatialProgram { rows, tile: cx.tile.clone(), statements: cx.statements, tier, sections })
+}
+
+fn total(sections: &[Section]) -> u64 {
+    sections.iter().map(|s| s.interval).fold(0, u64::saturating_add)
+}
+
+/// The best group size of each section of a cut.
+fn sections(cx: &Context<'_>, cuts: &Cuts, order: Order) -> Result<Vec<Section>, ComposeError> {
+    let mut sections = Vec::with_capacity(cuts.0.len());
+    for (i, range) in cuts.0.iter().enumerate() {
+        sections.push(best_groups(cx, cuts, i, range, order)?);
+    }
+    Ok(sections)
+}
+
+fn best_groups(
+    cx: &Context<'_>,
+    cuts: &Cuts,
+    section: usize,
+    range: &Range<u32>,
+    order: Order,
+) -> Result<Section, ComposeError> {
+    let chips = u64::from(cx.program.chips);
+    let resident = cx.resident_bytes();
+    let attempt = |rows: u64| {
+        let lowered = lower(cx, cuts, section, rows).map_err(ComposeError::Statement)?;
+        certify(cx.unit, chips, lowered, order, resident).map_err(ComposeError::Place)
+    };
+    let mut best = attempt(cx.rows_of_program);
+    if cx.tokens() > 1 && !has_barrier(cx, range) {
+        for rows in GROUP_ROWS.into_iter().filter(|&rows| rows < cx.rows_of_program) {
+            let Ok(candidate) = attempt(rows) else { continue };
+            let key = |s: &Section| (cost(s), s.buffer_bytes());
+            if best.as_ref().map_or(true, |b| key(&candidate) < key(b)) {
+                best = Ok(candidate);
+            }
+        }
+    }
+    best
+}
+
+/// An interval that is proven tight is preferred to one that is less than a thirty-second shorter.
+fn cost(section: &Section) -> u64 {
+    let tight = 256 * (section.interval - section.bound) <= section.bound;
+    section.interval + if tight || section.binder == Binder::Span { 0 } else { section.interval / 32 }
+}
+
+/// The tier of a value between sections or steps: of what is declared, shown or crosses sections.
+fn tier_of(cx: &Context<'_>, value: ValueId, sections: &[Section]) -> Option<Tier> {
+    use crate::language::ast::Origin;
+    match cx.program.value(value).origin {
+        Origin::Declared(_) => Some(cx.tier(value)),
+        Origin::Bound(_) => cx.shown_tier(value).or_else(|| {
+            let spilled = sections.iter().any(|s| {
+                s.stages.iter().any(|stage| {
+                    stage.part == logos_bundle::table::layout::part::SPILL && cx.binds(stage.statement, value)
+                })
+            });
+            spilled.then_some(cx.main)
+        }),
+    }
+}
