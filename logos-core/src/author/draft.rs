@@ -236,15 +236,16 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The weight of a product, `[input, out]`. Q8_0 blocks lie along the rows: a cut that is not between blocks leaves
-    /// the weight in the config's dtype.
+    /// The weight of a product, `[input, out]`. Q8_0 blocks lie along the rows: a chip's rows that are not whole blocks stay
+    /// in the config's dtype, and so does a head that is the embedding, whose rows are looked up as they are stored.
     pub(super) fn matrix(&mut self, stem: &str, linear: &Linear, sharding: Sharding) -> Result<ValueId, Refusal> {
-        let whole_blocks = match sharding {
-            Sharding::Split { axis: Axis::Rows, parts } => (linear.input / parts.max(1)).is_multiple_of(32),
-            Sharding::Split { axis: Axis::Columns, .. } | Sharding::Whole | Sharding::Partial => true,
+        let parts = match sharding {
+            Sharding::Split { axis: Axis::Rows, parts } => parts.max(1),
+            Sharding::Split { axis: Axis::Columns, .. } | Sharding::Whole | Sharding::Partial => 1,
         };
+        let quantises = (linear.input / parts).is_multiple_of(32) && linear.weight.tensor != self.spec.embedding;
         let storage = match self.cut.weights {
-            Weights::Q8_0 if whole_blocks => Storage::Q8_0,
+            Weights::Q8_0 if quantises => Storage::Q8_0,
             Weights::Q8_0 | Weights::Config => self.stored(),
         };
         self.transposed(stem, &linear.weight, Shape::matrix(linear.input, linear.out), (storage, sharding))

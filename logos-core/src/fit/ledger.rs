@@ -144,9 +144,9 @@ impl Walk {
     /// A projection's share of `rows` inputs and `cols` outputs.
     fn projection(&self, rows: u128, cols: u128) -> Bytes {
         match self.weights {
-            Weights::Config => mul(mul(rows, cols)?, width(self.dtype)),
-            // Blocks of 32 inputs: their quants and an f16 scale.
-            Weights::Q8_0 => mul(mul(rows.div_ceil(32), cols)?, 34),
+            // Blocks of 32 inputs: their quants and an f16 scale. A share that would cut a block is as the config stores it.
+            Weights::Q8_0 if rows.is_multiple_of(32) => mul(mul(rows / 32, cols)?, 34),
+            Weights::Q8_0 | Weights::Config => mul(mul(rows, cols)?, width(self.dtype)),
         }
     }
 
@@ -283,11 +283,12 @@ impl Walk {
         let norm = self.norm(&spec.final_norm, Cut::Whole)?;
         let rows = u128::from(spec.vocab).div_ceil(self.tp);
         let table = mul(mul(rows, u128::from(spec.hidden))?, width(self.dtype))?;
-        let head = match spec.head.tied {
-            true => table,
-            false => add(self.linear(&spec.head.linear, self.outputs())?, if lookup { table } else { 0 })?,
-        };
-        add(norm, head)
+        if spec.head.tied {
+            let bias = spec.head.linear.bias.as_ref().map_or(Ok(0), |bias| self.vector(bias, self.outputs()))?;
+            return add(add(norm, table)?, bias);
+        }
+        let head = self.linear(&spec.head.linear, self.outputs())?;
+        add(add(norm, head)?, if lookup { table } else { 0 })
     }
 }
 

@@ -1,5 +1,8 @@
 use super::*;
+use crate::author::Source;
 use crate::chip::lookup;
+use crate::kinds;
+use crate::language::ast::{Axis, Origin, Role, Sharding, Storage};
 use crate::spec::AttentionSpan;
 use crate::spec::test_models::{Heads, attention, layer, llama, model, qwen35};
 
@@ -160,4 +163,77 @@ fn bytes_are_readable() {
     assert_eq!(bytes(1023), "1,023 bytes");
     assert_eq!(bytes(1536), "1,536 bytes (1.5 KiB)");
     assert_eq!(bytes(64_000_000_000), "64,000,000,000 bytes (59.6 GiB)");
+}
+
+/// What the authored programs declare on one chip, each program's counted for every layer that runs it.
+fn declared(spec: &ModelSpec, form: Form, tp: u32, weights: Weights) -> (u64, u64) {
+    let programs = kinds::programs(spec, form, tp, weights).unwrap();
+    let (mut weight_bytes, mut state_bytes) = (0, 0);
+    let mut table = None;
+    for kind in &programs {
+        let layers = (kind.layers.len() as u64).max(1);
+        for (i, value) in kind.authored.program.values.iter().enumerate() {
+            let Origin::Declared(role) = &value.origin else { continue };
+            let (rows, cols) = match value.sharding {
+                Sharding::Whole | Sharding::Partial => (value.shape.rows, value.shape.cols),
+                Sharding::Split { axis: Axis::Rows, parts } => (value.shape.rows / parts, value.shape.cols),
+                Sharding::Split { axis: Axis::Columns, parts } => (value.shape.rows, value.shape.cols / parts),
+            };
+            let elements = u64::from(value.shape.seqs) * u64::from(rows) * u64::from(cols);
+            let bytes = match value.storage {
+                Storage::F32 | Storage::I32 => 4 * elements,
+                Storage::F16 | Storage::Bf16 => 2 * elements,
+                Storage::Q8_0 => elements.div_ceil(32) * 34,
+            };
+            match role {
+                Role::State => state_bytes += bytes * layers,
+                Role::Weight => {
+                    let Source::Weight { weight, .. } = &kind.authored.bindings[i].source else {
+                        panic!("{}", value.name)
+                    };
+                    // A tied head reads the table that the embedding keeps.
+                    if kind.role == kinds::Role::Head && table.as_ref() == Some(&weight.tensor) {
+                        continue;
+                    }
+                    if kind.role == kinds::Role::Embed {
+                        table = Some(weight.tensor.clone());
+                    }
+                    weight_bytes += bytes * layers;
+                }
+                Role::Input | Role::Table(_) => {}
+            }
+        }
+    }
+    (weight_bytes, state_bytes)
+}
+
+/// Two ways to the same number: the specification walked here, and the programs that are lowered.
+#[test]
+fn bytes_are_those_that_the_programs_declare() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/configs");
+    let mut compared = 0;
+    let mut folders: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    for folder in folders {
+        let path = folder.join("config.json");
+        let Ok(config) = std::fs::read(&path) else { continue };
+        let Ok(spec) = crate::config::read(&config) else { continue };
+        let ctx = spec.max_context.min(9000);
+        let forms = [Form::Decode { ctx, batch: 3 }, Form::Prefill { ctx, chunk: 64 }, Form::Forward { rows: 16 }];
+        for tp in shard::widths(&spec, 16) {
+            for (form, weights) in forms.iter().flat_map(|f| [(*f, Weights::Config), (*f, Weights::Q8_0)]) {
+                let ledger = Ledger::of(&spec, tp, weights, !matches!(form, Form::Forward { .. })).unwrap();
+                let (ctx, sequences) = match form {
+                    Form::Forward { .. } => (0, 0),
+                    Form::Decode { ctx, batch } => (ctx, batch),
+                    Form::Prefill { ctx, .. } => (ctx, 1),
+                };
+                let states = ledger.sequence(ctx).unwrap() * u128::from(sequences);
+                let counted = (word(ledger.weights).unwrap(), word(states).unwrap());
+                assert_eq!(counted, declared(&spec, form, tp, weights), "{path:?} {form:?} tp {tp} {weights:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 100, "only {compared} deployments were compared");
 }
