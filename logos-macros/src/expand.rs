@@ -108,7 +108,9 @@ fn checks(krate: &TokenStream, span: Span, name: &proc_macro2::Ident) -> TokenSt
         let rule = Literal::usize_unsuffixed(rule);
         quote_spanned! { span => const _: () = #krate::check::confirm(&VERDICTS, #rule); }
     });
+    // The checks read a constant that the user may have marked as deprecated.
     quote_spanned! { span =>
+        #[allow(deprecated)]
         const _: () = {
             const VERDICTS: #krate::check::Verdicts = #krate::check::all(#name.words());
             #(#rules)*

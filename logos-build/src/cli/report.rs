@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 
 use clap::ArgMatches;
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
 use logos_bundle::check::{self, RULES, Verdicts};
 use logos_bundle::view::{Bundle, Program, ProgramRole};
@@ -173,7 +173,7 @@ fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, verdicts: &Verdicts) ->
 
 fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(header);
     table
 }

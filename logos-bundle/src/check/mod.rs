@@ -22,8 +22,6 @@ mod section;
 mod shape;
 mod sharding;
 mod state;
-#[cfg(test)]
-mod tests;
 
 use frame::Frame;
 use ledger::{At, Ledger, equal, hold};

@@ -1,0 +1,165 @@
+//! `cargo logos`, in process: output, errors, exit status.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// Runs `cargo logos` with words separated by spaces, `CONFIG:slug` standing for a fixture; status, output, errors.
+fn logos(line: &str) -> (u8, String, String) {
+    let words = ["cargo-logos", "logos"].into_iter().map(Into::into).chain(line.split_whitespace().map(|word| {
+        match word.strip_prefix("CONFIG:") {
+            Some(slug) => logos_tests::config(slug).into_os_string(),
+            None => word.into(),
+        }
+    }));
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let status = logos_build::cli::run(words, &mut out, &mut err);
+    (status, String::from_utf8(out).expect("text"), String::from_utf8(err).expect("text"))
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command").join(name);
+    fs::create_dir_all(&folder).expect("a folder of our own");
+    folder
+}
+
+const DECODE: &str = "CONFIG:qwen3.5-27b --chip SN50 --mode decode --tp 8 --ctx 262144 --batch 8";
+
+#[test]
+fn check_shows_what_holds() {
+    let (status, out, err) = logos(&format!("check {DECODE}"));
+    assert_eq!((status, err.as_str()), (0, ""), "{out}");
+    for part in ["gated deltanet", "attention", "never a time", "the certificate holds"] {
+        assert!(out.contains(part), "{part} is not in\n{out}");
+    }
+    let (status, out, _) = logos(&format!("check {DECODE} --json"));
+    let document = json(&out);
+    assert_eq!(status, 0);
+    assert_eq!(document["schema"], "logos.rdu.check");
+    assert_eq!(document["no_speed_claim"], true);
+    assert_eq!(document["certificate"]["rechecked"], true);
+    assert_eq!(document["deployment"]["layers"], 64);
+    let rules = document["certificate"]["rules"].as_array().expect("rules");
+    assert_eq!(rules.len(), 13);
+    assert!(rules.iter().all(|rule| rule["holds"] == true && rule["obligations"].as_u64() > Some(0)), "{rules:?}");
+}
+
+#[test]
+fn kinds_of_qwen35_are_two() {
+    let (status, out, _) = logos(&format!("kinds {DECODE} --json"));
+    assert_eq!(status, 0);
+    let document = json(&out);
+    let programs: Vec<(&str, usize)> = document["programs"]
+        .as_array()
+        .expect("programs")
+        .iter()
+        .map(|p| (p["name"].as_str().expect("a name"), p["layers"].as_array().expect("layers").len()))
+        .collect();
+    let kinds: Vec<_> = programs.iter().filter(|(_, layers)| *layers > 0).collect();
+    assert_eq!(kinds, [&("gated deltanet", 48), &("attention", 16)]);
+    assert_eq!(logos(&format!("kinds {DECODE}")).0, 0);
+}
+
+#[test]
+fn a_program_is_text() {
+    let (status, out, _) = logos(&format!("program {DECODE} --layer 3"));
+    assert_eq!(status, 0);
+    assert!(out.starts_with("## Main over 8 chips\n") && out.contains(" be attention of "), "{out}");
+    assert!(out.ends_with(".\n") && !out.ends_with("\n\n"));
+    assert_eq!(logos(&format!("program {DECODE} --layer 7")).1, out, "layers 3 and 7 are one kind");
+    let (status, _, err) = logos(&format!("program {DECODE} --layer 64"));
+    assert_eq!((status, err.as_str()), (1, "error: there is no layer 64: the layers are 0 to 63\n"));
+    assert_eq!(logos(&format!("program {DECODE}")).0, 2, "one of --layer, --embed, --head is required");
+    let (status, _, err) = logos("program CONFIG:smollm2-135m --chip SN40L --mode forward --rows 8 --embed");
+    assert_eq!(status, 1);
+    assert!(err.contains("its first hidden state is an input"), "{err}");
+}
+
+#[test]
+fn a_file_is_emitted_and_inspected() {
+    let folder = folder("emitted");
+    let file = folder.join("x.logos");
+    let path = file.to_str().expect("text");
+    assert_eq!(logos(&format!("emit {DECODE} -o {path}")).0, 0);
+    let bytes = fs::read(&file).expect("written");
+    assert!(bytes.len() < 64 << 10, "{} bytes", bytes.len());
+    let (status, out, _) = logos(&format!("inspect {path}"));
+    assert_eq!(status, 0, "{out}");
+    assert!(out.contains("SHA-256 of every program text agrees"), "{out}");
+    let export = folder.join("export");
+    assert_eq!(logos(&format!("inspect {path} --json --export {}", export.display())).0, 0);
+    assert_eq!(fs::read(export.join("0.logos")).expect("exported"), bytes);
+
+    for (name, damaged) in [
+        ("cut", bytes[..bytes.len() / 2].to_vec()),
+        ("extended", [&bytes[..], &[0; 64]].concat()),
+        ("changed", {
+            let mut changed = bytes.clone();
+            let middle = changed.len() / 2;
+            changed[middle] ^= 1;
+            changed
+        }),
+    ] {
+        let file = folder.join(name);
+        fs::write(&file, damaged).expect("written");
+        let (status, out, err) = logos(&format!("inspect {}", file.display()));
+        assert_eq!(status, 1, "{name}\n{out}{err}");
+        let (status, out, _) = logos(&format!("inspect --json {}", file.display()));
+        assert_eq!((status, json(&out)["bundles"].as_array().map(Vec::len)), (1, Some(1)), "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_bundle_is_said_so() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let (status, _, err) = logos(&format!("inspect {manifest}"));
+    assert_eq!(status, 1);
+    assert!(err.contains("is neither a .logos file nor an ELF, Mach-O or PE file"), "{err}");
+    let (status, _, err) = logos("inspect no-such-file");
+    assert_eq!(status, 1);
+    assert!(err.contains("`no-such-file` cannot be read"), "{err}");
+    // A binary without a deployment: the Cargo that runs this test.
+    if cfg!(target_os = "linux") {
+        let (status, _, err) = logos(&format!("inspect {}", env!("CARGO")));
+        assert_eq!(status, 1);
+        assert!(err.contains("has no .logos section"), "{err}");
+    }
+}
+
+#[test]
+fn refusals_have_a_place_on_the_command_line() {
+    let (status, out, err) = logos("check CONFIG:qwen3.5-27b --chip SN50 --tp 16 --ctx 262144 --json");
+    assert_eq!(status, 1);
+    assert!(err.contains("error: LOGOS-TP-02: the 24 query heads do not split over 16 chips"), "{err}");
+    let document = json(&out);
+    let refusals = document["refusals"].as_array().expect("refusals");
+    assert!(refusals.iter().all(|refusal| refusal["at"] == "--tp"), "{refusals:?}");
+    for (line, status, part) in [
+        ("check CONFIG:qwen3.5-27b --chip SN50 --tp -8 --ctx 1", 2, "a size is not negative"),
+        ("check CONFIG:qwen3.5-27b --tp 8 --ctx 1", 2, "--chip"),
+        ("check CONFIG:qwen3.5-27b --chip SN51 --ctx 1", 1, "LOGOS-CHIP-01"),
+        ("check CONFIG:qwen3.5-27b --chip SN50 --chunk 8", 1, "decode takes no --chunk"),
+        ("check no/config.json --chip SN50 --ctx 8", 1, "there is no file `no/config.json`"),
+        ("chek", 2, "check"),
+        ("explain LOGOS-TP-99", 1, "did you mean LOGOS-TP-0"),
+    ] {
+        let (found, _, err) = logos(line);
+        assert_eq!(found, status, "{line}\n{err}");
+        assert!(err.contains(part), "{line}: {part} is not in\n{err}");
+    }
+}
+
+#[test]
+fn codes_are_explained() {
+    let (status, out, _) = logos("explain logos-fit-01");
+    assert_eq!(status, 0);
+    assert!(out.starts_with("LOGOS-FIT-01: the deployment does not fit the memory\n\n"), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 90), "{out}");
+    assert_eq!(logos("explain").1.lines().count(), logos_core::Code::ALL.len());
+    assert_eq!(logos("--help").0, 0);
+}

@@ -1,0 +1,12 @@
+logos_rdu::logos_model! {
+    pub mod model {
+        model: config "models/qwen3.5-27b/config.json",
+        chip: SN50,
+        deployments: {
+            DECODE: decode { tp: 5, ctx: 262_145, batch: 1 },
+            PREFILL: prefill { tp: 8, ctx: 8_192, chunk: 0 },
+        },
+    }
+}
+
+fn main() {}
