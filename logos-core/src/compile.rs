@@ -95,7 +95,7 @@ fn compile_deployment(
 /// Lowers and certifies one program of a deployment.
 fn lower(spec: &ModelSpec, chip: &Chip, form: Form, kind: &KindProgram) -> Result<SpatialProgram, ComposeError> {
     let (seqs, tokens, _) = emit::sizes(form);
-    let unit = chip.unit();
+    let unit = chip.unit_at(kind.authored.program.chips);
     let main = if unit.hbm_rate > 0 { Tier::Hbm } else { Tier::Ddr };
     let last_rows_only = kind.role == Role::Head && matches!(form, Form::Prefill { .. });
     let rows = if last_rows_only { u64::from(seqs) } else { u64::from(seqs) * u64::from(tokens) };

@@ -30,3 +30,22 @@ pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Args, String> {
         (None, Some(_)) => Err("`--chip` goes with `--layer`".into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Args, String> {
+        parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn layer_and_chip_go_together() {
+        assert_eq!(parsed(""), Ok(Args::Overview));
+        assert_eq!(parsed("--chip 3 --layer 17"), Ok(Args::Layer { layer: 17, chip: 3 }));
+        assert_eq!(parsed("--layer 17"), Err("`--layer` goes with `--chip`".into()));
+        assert_eq!(parsed("--layer -1 --chip 0"), Err("`--layer` needs a number, found `-1`".into()));
+        assert_eq!(parsed("--layer"), Err("`--layer` needs a number".into()));
+        assert_eq!(parsed("17"), Err("unknown argument `17`".into()));
+    }
+}

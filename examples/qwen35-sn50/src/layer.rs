@@ -9,6 +9,7 @@ use crate::text::{Align, bytes, grouped, table};
 
 /// Prints the layer's bindings on the chip, for every deployment; nothing to check, hence always `true`.
 pub fn print(out: &mut impl Write, deployments: &[(&str, Deployment)], layer: u32, chip: u32) -> io::Result<bool> {
+    let mut before: Option<(&str, Vec<[String; 8]>)> = None;
     for (index, (name, deployment)) in deployments.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -24,20 +25,11 @@ pub fn print(out: &mut impl Write, deployments: &[(&str, Deployment)], layer: u3
         let loaded = bindings.iter().filter(|binding| binding.class() == BindingClass::Weight);
         writeln!(out, "\n  from the checkpoint: {}", bytes(loaded.clone().map(Binding::bytes).sum::<u64>()))?;
         let rows: Vec<[String; 8]> = loaded.map(|binding| weight(binding, layer, chip)).collect();
-        table(
-            out,
-            [
-                ("weight", Align::Left),
-                ("on the chip", Align::Left),
-                ("storage", Align::Left),
-                ("bytes", Align::Right),
-                ("tensor", Align::Left),
-                ("stored", Align::Left),
-                ("axis 0", Align::Left),
-                ("axis 1", Align::Left),
-            ],
-            &rows,
-        )?;
+        match &before {
+            Some((other, same)) if *same == rows => writeln!(out, "  the same as {other} loads")?,
+            Some(_) | None => weights(out, &rows)?,
+        }
+        before = Some((name, rows));
         writeln!(out, "\n  not from the checkpoint")?;
         let others = bindings.iter().filter(|binding| binding.class() != BindingClass::Weight);
         let rows: Vec<[String; 5]> = others.map(|binding| other(binding, layer)).collect();
@@ -58,6 +50,23 @@ pub fn print(out: &mut impl Write, deployments: &[(&str, Deployment)], layer: u3
         "\nt: the program's rows are the stored tensor's axis 1. Ranges are of stored indices, the end left out."
     )?;
     Ok(true)
+}
+
+fn weights(out: &mut impl Write, rows: &[[String; 8]]) -> io::Result<()> {
+    table(
+        out,
+        [
+            ("weight", Align::Left),
+            ("on the chip", Align::Left),
+            ("storage", Align::Left),
+            ("bytes", Align::Right),
+            ("tensor", Align::Left),
+            ("stored", Align::Left),
+            ("axis 0", Align::Left),
+            ("axis 1", Align::Left),
+        ],
+        rows,
+    )
 }
 
 fn weight(binding: &Binding<'_>, layer: u32, chip: u32) -> [String; 8] {

@@ -4,6 +4,8 @@ mod args;
 mod certificate;
 mod layer;
 mod overview;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::io::{self, Write};

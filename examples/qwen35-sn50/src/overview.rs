@@ -6,7 +6,7 @@ use logos_rdu::Deployment;
 use logos_rdu::view::{Bundle, ProgramRole, Section};
 
 use crate::certificate;
-use crate::text::{Align, bytes, grouped, runs, table};
+use crate::text::{Align, bytes, counted, grouped, runs, table};
 
 /// Prints every deployment; whether every certificate holds.
 pub fn print(out: &mut impl Write, deployments: &[(&str, Deployment)]) -> io::Result<bool> {
@@ -29,12 +29,12 @@ pub fn print(out: &mut impl Write, deployments: &[(&str, Deployment)]) -> io::Re
 fn head(out: &mut impl Write, name: &str, bundle: &Bundle<'_>) -> io::Result<()> {
     writeln!(
         out,
-        "{name}: {} {}, context {}, {} sequences of {} tokens a step",
+        "{name}: {} {}, context {}, a step: {} of {}",
         bundle.model(),
         bundle.form(),
         grouped(bundle.ctx()),
-        bundle.sequences(),
-        bundle.tokens()
+        counted(bundle.sequences(), "sequence"),
+        counted(bundle.tokens(), "token")
     )?;
     if let Some(chip) = bundle.chip() {
         writeln!(

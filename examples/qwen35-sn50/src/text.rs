@@ -31,6 +31,11 @@ pub fn bytes(bytes: impl Into<i128>) -> String {
     format!("{sign}{}.{:02} {name}", hundredths / 100, hundredths % 100)
 }
 
+/// `1 token`, `512 tokens`.
+pub fn counted(number: u32, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 /// Ascending numbers as runs: `0-2, 4-6, 8`.
 pub fn runs(numbers: impl Iterator<Item = u32>) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
@@ -80,4 +85,24 @@ pub fn table<const N: usize>(
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!([0i64, 999, 1_000, -1_234_567].map(grouped), ["0", "999", "1,000", "-1,234,567"]);
+        assert_eq!([1023i64, 1024, 1 << 20, -(3 << 29)].map(bytes), ["1023 B", "1.00 KiB", "1.00 MiB", "-1.50 GiB"]);
+        assert_eq!(runs([0, 1, 2, 4, 6, 7].into_iter()), "0-2, 4, 6-7");
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_entry() {
+        let mut out = Vec::new();
+        let rows = [["a".to_owned(), "1".to_owned()], ["long".to_owned(), "1,000".to_owned()]];
+        table(&mut out, [("name", Align::Left), ("n", Align::Right)], &rows).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "  name      n\n  a         1\n  long  1,000\n");
+    }
 }

@@ -22,6 +22,8 @@ mod section;
 mod shape;
 mod sharding;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use frame::Frame;
 use ledger::{At, Ledger, equal, hold};

@@ -158,7 +158,7 @@ impl fmt::Display for Section<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "section {}: {} groups of {} rows, {} stages, {} edges, {} turns, interval {} cycles ({}), bound {} by {}, span {}",
+            "section {}: {} groups of {} rows, {} stages, {} edges, {} turns, interval {} cycles ({}), bound {}",
             self.index,
             self.groups(),
             self.group_rows(),
@@ -167,10 +167,13 @@ impl fmt::Display for Section<'_> {
             self.held(Part::Turns, field::TURNS),
             self.interval_cycles(),
             if self.is_tight() { "tight" } else { "not tight" },
-            self.bound_cycles(),
-            self.binder(),
-            self.span_cycles()
-        )
+            self.bound_cycles()
+        )?;
+        match self.binder() {
+            // Nothing follows it on the chip, so that its interval is its span, and the bound is that of its work alone.
+            Binder::Span => write!(f, ", runs once"),
+            binder => write!(f, " by {binder}, span {}", self.span_cycles()),
+        }
     }
 }
 

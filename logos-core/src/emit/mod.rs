@@ -64,7 +64,7 @@ pub const fn sizes(form: Form) -> (u32, u32, u32) {
 pub fn bundle(contents: &Contents<'_>) -> Result<Vec<u32>, Refusal> {
     let mut table = Table::new();
     write_deployment(&mut table, contents);
-    write_chip(&mut table, contents.chip);
+    write_chip(&mut table, contents.chip, contents.tp);
     for part in contents.programs {
         program::write(&mut table, contents, part)?;
     }
@@ -94,8 +94,8 @@ fn write_deployment(table: &mut Table, contents: &Contents<'_>) {
     table.push(Part::Deployment, row);
 }
 
-fn write_chip(table: &mut Table, chip: &Chip) {
-    let unit = chip.unit();
+fn write_chip(table: &mut Table, chip: &Chip, tp: u32) {
+    let unit = chip.unit_at(tp);
     let mut words = [0u32; 32];
     put_pair(&mut words, chip_row::NAME, table.string(chip.name));
     for (word, value) in [
