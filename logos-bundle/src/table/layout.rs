@@ -212,7 +212,7 @@ pub mod value {
     pub const ROLE: usize = 2;
     /// Element storage: see [`super::storage`].
     pub const STORAGE: usize = 3;
-    /// Copies, one a sequence (states); else 1.
+    /// Copies: one a sequence (states), one an expert (weights of experts); else 1.
     pub const SEQS: usize = 4;
     /// Rows.
     pub const ROWS: usize = 5;
@@ -254,12 +254,12 @@ pub mod statement {
     pub const OP: usize = 0;
     /// Value bound (or shown, or appended to).
     pub const RESULT: usize = 1;
-    /// Up to seven operands, [`super::NONE`] where absent. Program-relative values.
+    /// Up to eight operands, [`super::NONE`] where absent. Program-relative values.
     pub const OPERANDS: usize = 2;
     /// Number of operand words.
-    pub const OPERAND_COUNT: usize = 7;
+    pub const OPERAND_COUNT: usize = 8;
     /// Up to six attributes; a real number is its f32 bits.
-    pub const ATTRIBUTES: usize = 9;
+    pub const ATTRIBUTES: usize = 10;
     /// Number of attribute words.
     pub const ATTRIBUTE_COUNT: usize = 6;
 }
@@ -302,7 +302,7 @@ pub mod op {
     pub const L2NORM: u32 = 29;
     /// operands: x, cos, sin. attributes: heads, rotary width, pairing (0 halves, 1 adjacent).
     pub const ROPE: u32 = 30;
-    /// operands: q, k, v, pos, K, V (pos, K, V NONE when stateless).
+    /// operands: q, k, v, pos, K, V, sinks (pos, K, V NONE when stateless, sinks where there are none).
     /// attributes: heads, kv heads, scale, window (0 none), chunk (0 none), softcap (0 none).
     pub const ATTENTION: u32 = 31;
     /// operands: x, taps, R (or NONE). attributes: taps, activation (0 none, 1 silu).
@@ -321,6 +321,18 @@ pub mod op {
     pub const SUM_CHIPS: u32 = 38;
     /// operands: x.
     pub const GATHER_CHIPS: u32 = 39;
+    /// operands: y, g (one column, or a table of one).
+    pub const ROW_SCALE: u32 = 40;
+    /// operands: x, W. attributes: heads, whether W's heads lie on its rows (1) or columns (0).
+    pub const HEAD_MATMUL: u32 = 41;
+    /// operands: q (in the latent), qp (rotated), c, p, pos, C, P (pos, C, P NONE when stateless). attributes: heads, scale.
+    pub const LATENT_ATTENTION: u32 = 42;
+    /// operands: logits, correction (or NONE). attributes: experts a row, score (0 softmax, 1 softmax of the chosen,
+    /// 2 sigmoid), groups, groups kept, flags (1 normalised, 2 a group's score is the sum of its two best), scale.
+    pub const ROUTER: u32 = 43;
+    /// operands: x, r, gate (or NONE), up, down, and their biases (or NONE). attributes: experts, experts a row,
+    /// activation (0 silu, 1 gelu, 2 gelu tanh, 3 clamped), alpha, limit, flags (1: the score scales the input).
+    pub const EXPERTS: u32 = 44;
 }
 
 /// One pipeline stage.
@@ -425,7 +437,7 @@ pub mod turn {
 
 /// A rotary table's recipe: `angle = position * frequency(m)`, `m` below half the rotary width.
 pub mod rope {
-    /// 0 cosines, 1 sines.
+    /// 0 cosines, 1 sines, 2 a temperature: `1 + scale * ln(1 + floor((position + 1) / floor))`, scale and floor the first two parameters.
     pub const PART: usize = 0;
     /// theta, f64 bits (64-bit).
     pub const THETA: usize = 1;
