@@ -336,7 +336,7 @@ const fn head_norm(p: &Program<'_>, s: &Section, st: &Statement, part: u32, head
 }
 
 const fn attention(p: &Program<'_>, st: &Statement, part: u32) -> Expected {
-    let [q, k, v, _, ck, cv, _] = st.x;
+    let [q, k, v, _, ck, cv, ..] = st.x;
     let (x, y, z) = (&p.values[q as usize], &p.values[k as usize], &p.values[v as usize]);
     let c = &p.frame.chip;
     let (seqs, tile) = (p.frame.deployment.seqs, c.context_tile);
@@ -422,7 +422,7 @@ const fn conv(p: &Program<'_>, s: &Section, st: &Statement, part: u32) -> Expect
 }
 
 const fn delta(p: &Program<'_>, s: &Section, st: &Statement, part: u32) -> Expected {
-    let [q, k, v, g, beta, state, _] = st.x;
+    let [q, k, v, g, beta, state, ..] = st.x;
     let (x, z) = (&p.values[q as usize], &p.values[v as usize]);
     let (firings, step) = (s.rows * s.groups, p.tok == 1);
     if part == 1 {

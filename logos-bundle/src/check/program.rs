@@ -267,15 +267,16 @@ pub(super) struct Statement {
     pub(super) op: u32,
     pub(super) result: usize,
     /// Operands; [`NONE`] where absent.
-    pub(super) x: [u32; 7],
+    pub(super) x: [u32; 8],
     /// Attributes.
     pub(super) a: [u32; 6],
 }
 
 impl Statement {
     pub(super) const fn read(p: &Program<'_>, index: usize) -> Statement {
-        let [op, result, x0, x1, x2, x3, x4, x5, x6, a0, a1, a2, a3, a4, a5, _] = p.statements[index];
-        Statement { index, op, result: result as usize, x: [x0, x1, x2, x3, x4, x5, x6], a: [a0, a1, a2, a3, a4, a5] }
+        let [op, result, x0, x1, x2, x3, x4, x5, x6, x7, a0, a1, a2, a3, a4, a5] = p.statements[index];
+        let x = [x0, x1, x2, x3, x4, x5, x6, x7];
+        Statement { index, op, result: result as usize, x, a: [a0, a1, a2, a3, a4, a5] }
     }
 
     /// Whether the statement binds its result (rather than declares, shows or appends to it).

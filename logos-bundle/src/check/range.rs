@@ -162,12 +162,13 @@ const fn value(f: &Frame<'_>, i: u32, statements: u32, l: &mut Ledger) {
 }
 
 const fn statement(f: &Frame<'_>, i: u32, values: u32, l: &mut Ledger) {
-    let [_, result, a, b, c, d, e, g, h, ..] = f.statements[i as usize];
+    let [_, result, a, b, c, d, e, g, h, k, ..] = f.statements[i as usize];
     let at = At(Part::Statements as u32, i);
     hold!(l, 0, result < values, at, values, result, "result, below");
     let first = (a < values || a == NONE) && (b < values || b == NONE) && (c < values || c == NONE);
     let rest = (d < values || d == NONE) && (e < values || e == NONE) && (g < values || g == NONE);
-    hold!(l, 0, first && rest && (h < values || h == NONE), at, values, a, "operands, each below");
+    let last = (h < values || h == NONE) && (k < values || k == NONE);
+    hold!(l, 0, first && rest && last, at, values, a, "operands, each below");
 }
 
 const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32, done: &mut Progress, l: &mut Ledger) {

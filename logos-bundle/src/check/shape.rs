@@ -39,14 +39,14 @@ const fn operands(code: u32) -> Option<(u32, u32)> {
 /// Checks one statement; the values it reads become used, its result bound.
 pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let at = p.statement_at(st.index);
-    let [x0, x1, x2, x3, x4, x5, x6] = st.x;
+    let [x0, x1, x2, x3, x4, x5, x6, x7] = st.x;
     let Some((must, may)) = operands(st.op) else {
         l.fault(1, at, 0, st.op as i128, "operation code");
         return;
     };
     let low = (x0 != NONE) as u32 | ((x1 != NONE) as u32) << 1 | ((x2 != NONE) as u32) << 2;
     let high = ((x3 != NONE) as u32) << 3 | ((x4 != NONE) as u32) << 4 | ((x5 != NONE) as u32) << 5;
-    let given = low | high | ((x6 != NONE) as u32) << 6;
+    let given = low | high | ((x6 != NONE) as u32) << 6 | ((x7 != NONE) as u32) << 7;
     hold!(l, 1, given & must == must && given & !may == 0, at, must, given, "operands given, as a bit set");
     if l.failed(1) {
         return;
@@ -289,7 +289,7 @@ const fn rope(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 
 const fn attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let at = p.statement_at(st.index);
-    let [q, k, v, pos, ck, cv, _] = st.x;
+    let [q, k, v, pos, ck, cv, ..] = st.x;
     let [h, hk, scale, _, _, cap] = st.a;
     let (q, k, v) = (activation(p, st, q, l), activation(p, st, k, l), activation(p, st, v, l));
     let (d, dk, dv) = (heads(p, st, q, h, l), heads(p, st, k, hk, l), heads(p, st, v, hk, l));
@@ -335,7 +335,7 @@ const fn conv(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 
 const fn delta(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let at = p.statement_at(st.index);
-    let [q, k, v, g, beta, s, _] = st.x;
+    let [q, k, v, g, beta, s, ..] = st.x;
     let (q, k, v) = (activation(p, st, q, l), activation(p, st, k, l), activation(p, st, v, l));
     let (g, beta) = (p.values[activation(p, st, g, l)], p.values[activation(p, st, beta, l)]);
     let [hv, hk, ..] = st.a;

@@ -101,7 +101,7 @@ const fn head_wise(x: &Value, heads: u32) -> bool {
 /// A chip's query heads read the KV heads it holds: with as many parts as chips the two are cut alike; with fewer, every
 /// part is one head and groups of chips hold the same one.
 const fn attention(p: &Program<'_>, st: &Statement, q: &Value, chips: i128) -> bool {
-    let [_, k, v, _, ck, cv, _] = st.x;
+    let [_, k, v, _, ck, cv, ..] = st.x;
     let (h, hk) = (st.a[0] as i128, st.a[1] as i128);
     let k = &p.values[k as usize];
     let alike = like(k, &p.values[v as usize]);
@@ -116,7 +116,7 @@ const fn attention(p: &Program<'_>, st: &Statement, q: &Value, chips: i128) -> b
 }
 
 const fn delta(p: &Program<'_>, st: &Statement, q: &Value, v: &Value, chips: i128) -> bool {
-    let [_, k, _, g, beta, s, _] = st.x;
+    let [_, k, _, g, beta, s, ..] = st.x;
     let (hv, hk) = (st.a[0] as i128, st.a[1] as i128);
     let alike = like(q, v) && like(q, &p.values[k as usize]);
     let alike = alike && like(q, &p.values[g as usize]) && like(q, &p.values[beta as usize]);

@@ -9,7 +9,7 @@ use crate::ops::operation::Words;
 use crate::ops::{FORMS, Op, Row};
 
 /// Most operands of an operation.
-const MAX_OPERANDS: usize = 7;
+const MAX_OPERANDS: usize = 8;
 
 /// An operation as read: its names are not resolved yet.
 pub(super) struct Read {

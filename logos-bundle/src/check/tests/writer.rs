@@ -86,8 +86,8 @@ impl Draft {
         row[0] = code;
         row[1] = result;
         row[2..2 + operands.len()].copy_from_slice(operands);
-        row[9..16].fill(0);
-        row[9..9 + attributes.len()].copy_from_slice(attributes);
+        row[10..16].fill(0);
+        row[10..10 + attributes.len()].copy_from_slice(attributes);
         let bound = &mut self.values[result as usize];
         if code >= op::MATMUL || code == op::INPUT {
             bound[11] = self.statements.len() as u32;
