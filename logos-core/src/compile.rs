@@ -93,7 +93,12 @@ fn compile_deployment(
 }
 
 /// Lowers and certifies one program of a deployment.
-fn lower(spec: &ModelSpec, chip: &Chip, form: Form, kind: &KindProgram) -> Result<SpatialProgram, ComposeError> {
+pub(crate) fn lower(
+    spec: &ModelSpec,
+    chip: &Chip,
+    form: Form,
+    kind: &KindProgram,
+) -> Result<SpatialProgram, ComposeError> {
     let (seqs, tokens, _) = emit::sizes(form);
     let unit = chip.unit_at(kind.authored.program.chips);
     let main = if unit.hbm_rate > 0 { Tier::Hbm } else { Tier::Ddr };

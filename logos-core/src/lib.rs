@@ -17,6 +17,8 @@ pub mod place;
 pub mod refusal;
 pub mod request;
 pub mod shard;
+#[cfg(any(test, feature = "simulate"))]
+pub mod simulate;
 pub mod spatial;
 pub mod spec;
 

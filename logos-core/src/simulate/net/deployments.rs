@@ -1,0 +1,117 @@
+//! Every program of real deployments: its schedule is followed firing by firing, and the net is run self-timed, also with
+//! everything taking less than it may.
+
+use super::*;
+use crate::chip;
+use crate::compile::lower;
+use crate::kinds::{self, Role};
+use crate::request::{Form, Weights};
+use crate::spatial::Binder;
+
+/// Draws of a pace for each section.
+const SEEDS: u64 = 3;
+
+fn spec(slug: &str) -> crate::spec::ModelSpec {
+    let file = format!("{}/../tests/fixtures/configs/{slug}/config.json", env!("CARGO_MANIFEST_DIR"));
+    crate::config::read(&std::fs::read(file).unwrap()).unwrap()
+}
+
+/// Lowers every program of a deployment on both chips and executes each of its sections.
+fn executes(slug: &str, tp: u32, weights: Weights, forms: &[Form]) {
+    let spec = spec(slug);
+    for chip in ["SN50", "SN40L"] {
+        let chip = chip::lookup(chip).unwrap();
+        let unit = chip.unit_at(tp);
+        for &form in forms {
+            for kind in kinds::programs(&spec, form, tp, weights).unwrap() {
+                let what = format!("{slug} {} {form:?} tp {tp}: {}", chip.name, kind.name);
+                let spatial = lower(&spec, chip, form, &kind).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+                let duty = match kind.role {
+                    Role::Layer => Duty::Layers(kind.layers.len() as u64),
+                    Role::Embed | Role::Head => Duty::OnceAStep,
+                };
+                for (i, section) in spatial.sections.iter().enumerate() {
+                    let net = Net::new(&unit, &kind.authored.program, &spatial, section, duty);
+                    execute(&format!("{what}, section {i}"), &net);
+                }
+            }
+        }
+    }
+}
+
+fn execute(what: &str, net: &Net<'_>) {
+    let section = net.section;
+    let iterations = net.warm_up();
+    net.follow(iterations).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+    let pace = Pace::of(net);
+    let run = net.run(iterations, &pace).unwrap_or_else(|fault| panic!("{what}: {fault}"));
+    net.follow_run(&run, &pace).unwrap_or_else(|fault| panic!("{what}, self-timed: {fault}"));
+    assert_eq!(net.first_later(&run), None, "{what}: later than the schedule");
+    assert!(run.interval() <= section.interval, "{what}: {} > H = {}", run.interval(), section.interval);
+    let tight = 256 * (section.interval - section.bound) <= section.bound;
+    if net.runs_once() {
+        assert_eq!(section.binder, Binder::Span, "{what}");
+    } else if tight {
+        assert!(
+            run.interval() * 256 >= section.bound * 255,
+            "{what}: {} is far below B = {}",
+            run.interval(),
+            section.bound
+        );
+    }
+    println!(
+        "{:.4} of H = {} (B = {}), {what}",
+        run.interval() as f64 / section.interval as f64,
+        section.interval,
+        section.bound
+    );
+    for seed in 0..SEEDS {
+        let pace = Pace::drawn(net, seed);
+        let run = net.run(iterations, &pace).unwrap_or_else(|fault| panic!("{what}, seed {seed}: {fault}"));
+        net.follow_run(&run, &pace).unwrap_or_else(|fault| panic!("{what}, seed {seed}: {fault}"));
+        assert_eq!(net.first_later(&run), None, "{what}, seed {seed}: later than the schedule");
+    }
+}
+
+const fn decode(ctx: u32, batch: u32) -> Form {
+    Form::Decode { ctx, batch }
+}
+
+const fn prefill(chunk: u32) -> Form {
+    Form::Prefill { ctx: 8192, chunk }
+}
+
+#[test]
+fn qwen3_5_27b() {
+    executes("qwen3.5-27b", 8, Weights::Config, &[decode(8192, 1), decode(8192, 13), prefill(64), prefill(512)]);
+    executes("qwen3.5-27b", 8, Weights::Q8_0, &[decode(8192, 13)]);
+    executes("qwen3.5-27b", 1, Weights::Config, &[Form::Forward { rows: 100 }]);
+}
+
+#[test]
+fn qwen3_5_27b_at_its_own_context() {
+    executes("qwen3.5-27b", 8, Weights::Config, &[decode(262_144, 1), decode(262_144, 8)]);
+}
+
+#[test]
+fn llama_3_1_8b() {
+    executes("llama-3.1-8b", 8, Weights::Config, &[decode(8192, 1), decode(8192, 16), prefill(512)]);
+    executes("llama-3.1-8b", 1, Weights::Config, &[Form::Forward { rows: 33 }, decode(4096, 1)]);
+    executes("llama-3.1-8b", 4, Weights::Q8_0, &[decode(8192, 4), prefill(256)]);
+}
+
+#[test]
+fn mistral_7b() {
+    executes("mistral-7b-v0.1", 4, Weights::Config, &[decode(8192, 2), prefill(128)]);
+}
+
+#[test]
+fn qwen2_7b() {
+    executes("qwen2-7b-instruct", 4, Weights::Config, &[decode(8192, 2), prefill(128)]);
+}
+
+#[test]
+fn qwen3_8b() {
+    executes("qwen3-8b", 8, Weights::Config, &[decode(8192, 5), prefill(128)]);
+    executes("qwen3-8b", 2, Weights::Q8_0, &[decode(8192, 5), prefill(512)]);
+}
