@@ -8,7 +8,7 @@ use logos_core::Compiled;
 /// Documentation lines of a module, in Markdown. The first is empty, to stand apart from the user's own documentation.
 pub fn module(config: &str, compiled: &[Compiled]) -> Vec<String> {
     let chip = compiled.iter().find_map(|c| Some(Bundle::read(&c.words).ok()?.chip()?.name().to_string()));
-    let names: Vec<String> = compiled.iter().map(|c| format!("[`{0}`](self::{0})", c.name)).collect();
+    let names: Vec<String> = compiled.iter().map(|c| format!("`{}`", c.name)).collect();
     let on = chip.map_or_else(String::new, |chip| format!(" on {chip}"));
     vec![String::new(), format!("Compiled by LOGOS from `{config}`{on}: {}.", names.join(", "))]
 }
@@ -56,7 +56,8 @@ fn capital(form: Form) -> String {
 fn step(bundle: &Bundle<'_>) -> String {
     let (sequences, tokens, ctx) = (bundle.sequences(), bundle.tokens(), grouped(u64::from(bundle.ctx())));
     match bundle.form() {
-        Form::Decode => format!("{sequences} sequences, a token of each a step, over a context of {ctx}"),
+        Form::Decode if sequences == 1 => format!("a token of one sequence a step, over a context of {ctx}"),
+        Form::Decode => format!("a token of each of {sequences} sequences a step, over a context of {ctx}"),
         Form::Prefill => format!("{tokens} tokens of a sequence a step, over a context of {ctx}"),
         _ => format!("{tokens} tokens, stateless"),
     }

@@ -264,3 +264,27 @@ fn a_file_that_was_read_is_tracked_without_an_absolute_path() {
     assert!(text.contains(tracked), "{text}");
     assert!(!text.contains(env!("CARGO_MANIFEST_DIR")), "{text}");
 }
+
+#[test]
+fn the_expansion_is_the_same_text_in_any_folder() {
+    let config =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/configs/smollm2-135m/config.json"))
+            .expect("a fixture");
+    let expand_at = |name: &str| {
+        let root = std::env::temp_dir().join(format!("logos-macros-{}", std::process::id())).join(name);
+        std::fs::create_dir_all(root.join("models")).expect("a folder of our own");
+        std::fs::write(root.join("models/config.json"), &config).expect("written");
+        let source = "[krate] pub mod m { model: config \"models/config.json\", chip: SN40L, deployments: { /// Mine.\n D: decode { ctx: 2_048 } } }";
+        let text = expand_in(source.parse().expect("lexes"), Some(root.clone())).to_string();
+        assert!(!text.contains(root.to_str().expect("text")), "{text}");
+        std::fs::remove_dir_all(&root).expect("removed");
+        text
+    };
+    let text = expand_at("here");
+    assert!(text == expand_at("in/another/folder"));
+    assert_eq!(text.matches("confirm (").count(), 13, "a constant a rule");
+    assert_eq!(text.matches("confirm_fit (").count(), 1);
+    for part in ["Mine.", "Decode of `m` on 1 x SN40L", "pub const D : krate :: Deployment = krate :: __deployment !"] {
+        assert!(text.contains(part), "{part} is not in the expansion");
+    }
+}
