@@ -1,5 +1,9 @@
 //! How long the compiler takes, and how little that depends on the size of what is asked.
 //!
+//! Two times a row: the whole way from config to checked bundle, and of that the lowering and certifying of its programs,
+//! which is to stay the same whatever the depth, width, context and batch. Both are the least of many runs, as the
+//! machine is shared; a ratio is to the table's first row.
+//!
 //! `cargo bench -p logos-core` runs it optimised, `cargo bench -p logos-core --profile dev` as a proc macro runs. Times
 //! are this machine's and this compiler's own; none is of a program it makes. A filter (`cargo bench -- depth`) picks
 //! tables by name.
@@ -8,7 +12,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use logos_core::{DeploymentRequest, Form, Request, Weights, compile};
+use logos_core::certify::{Composition, Duty, compose};
+use logos_core::chip::{self, Chip};
+use logos_core::kinds::{self, KindProgram, Role};
+use logos_core::spatial::Tier;
+use logos_core::{DeploymentRequest, Form, Request, Weights, compile, config};
+
+const CHIP: &str = "SN50";
 
 /// Counts what is allocated at once: the peak of it is what a build pays.
 struct Counting;
@@ -54,7 +64,7 @@ impl Case {
         let request = Request {
             model: "bench",
             config: &self.config,
-            chip: "SN50",
+            chip: CHIP,
             weights: Weights::Config,
             deployments: &self.deployments,
         };
@@ -67,22 +77,68 @@ impl Case {
         }
     }
 
-    /// Median of some runs, the bundle's words, and the most bytes alive at once.
-    fn measure(&self) -> (Duration, usize, usize) {
+    /// Lowers and certifies every program of the deployments, as `compile` does between authoring and the bundle.
+    fn lower(&self, programs: &[(DeploymentRequest, Vec<KindProgram>)]) {
+        for (deployment, kinds) in programs {
+            let (rows, seqs) = match deployment.form {
+                Form::Forward { rows } => (rows, 1),
+                Form::Decode { batch, .. } => (batch, batch),
+                Form::Prefill { chunk, .. } => (chunk, 1),
+            };
+            let unit = chip().unit_at(deployment.tp);
+            for kind in kinds {
+                let head_of_prefill = kind.role == Role::Head && matches!(deployment.form, Form::Prefill { .. });
+                let composed = compose(&Composition {
+                    program: &kind.authored.program,
+                    unit: &unit,
+                    rows: u64::from(if head_of_prefill { seqs } else { rows }),
+                    seqs: u64::from(seqs),
+                    duty: match kind.role {
+                        Role::Embed | Role::Head => Duty::OnceAStep,
+                        Role::Layer => Duty::Layers(kind.layers.len() as u64),
+                    },
+                    main: Tier::Hbm,
+                    hidden: Tier::Sram,
+                });
+                std::hint::black_box(
+                    composed.unwrap_or_else(|error| panic!("{} of {}: {error:?}", kind.name, self.label)),
+                );
+            }
+        }
+    }
+
+    fn programs(&self) -> Vec<(DeploymentRequest, Vec<KindProgram>)> {
+        let spec = config::read(&self.config).expect("compiled before");
+        let programs =
+            |d: &DeploymentRequest| kinds::programs(&spec, d.form, d.tp, Weights::Config).expect("compiled before");
+        self.deployments.iter().map(|d| (d.clone(), programs(d))).collect()
+    }
+
+    /// The most bytes alive at once in a compilation.
+    fn peak(&self) -> usize {
         let before = LIVE.load(Ordering::Relaxed);
         PEAK.store(before, Ordering::Relaxed);
-        let words = self.compile();
-        let peak = PEAK.load(Ordering::Relaxed) - before;
-        let mut times: Vec<Duration> = Vec::new();
-        let begun = Instant::now();
-        while times.len() < 5 || (times.len() < 51 && begun.elapsed() < Duration::from_millis(1500)) {
-            let start = Instant::now();
-            std::hint::black_box(self.compile());
-            times.push(start.elapsed());
-        }
-        times.sort_unstable();
-        (times[times.len() / 2], words, peak)
+        self.compile();
+        PEAK.load(Ordering::Relaxed) - before
     }
+}
+
+/// The least time of many runs.
+fn least(mut run: impl FnMut()) -> Duration {
+    let begun = Instant::now();
+    let mut best = Duration::MAX;
+    let mut runs = 0;
+    while runs < 10 || begun.elapsed() < Duration::from_millis(800) {
+        let start = Instant::now();
+        run();
+        best = best.min(start.elapsed());
+        runs += 1;
+    }
+    best
+}
+
+fn chip() -> &'static Chip {
+    chip::lookup(CHIP).expect("a known chip")
 }
 
 fn decode(tp: u32, ctx: u32, batch: u32) -> DeploymentRequest {
@@ -138,21 +194,29 @@ fn main() {
     let testing = std::env::args().any(|a| a == "--test");
     let filter = arguments.find(|a| !a.starts_with('-')).unwrap_or_default();
     for (name, cases) in tables().into_iter().filter(|(name, _)| name.contains(&filter)) {
-        println!("\n{name}");
+        println!("\n{name:<22} {:>11}         {:>11}", "whole", "lowering");
         let mut first = None;
         for case in cases {
             if testing {
                 println!("  {:<24} {} words", case.label, case.compile());
                 continue;
             }
-            let (median, words, peak) = case.measure();
-            let base = *first.get_or_insert(median);
+            let words = case.compile();
+            let peak = case.peak();
+            let programs = case.programs();
+            let times = [
+                least(|| {
+                    std::hint::black_box(case.compile());
+                }),
+                least(|| case.lower(&programs)),
+            ];
+            let [whole, lower] = times.map(|t| t.as_secs_f64() * 1e3);
+            let base = *first.get_or_insert([whole, lower]);
             println!(
-                "  {:<24} {:>9.2} ms  x{:<5.2} {:>7} words  {:>6} KiB alive at most",
+                "  {:<20} {whole:>8.2} ms x{:<5.2}  {lower:>8.2} ms x{:<5.2} {words:>7} words  {:>4} KiB alive at most",
                 case.label,
-                median.as_secs_f64() * 1e3,
-                median.as_secs_f64() / base.as_secs_f64(),
-                words,
+                whole / base[0],
+                lower / base[1],
                 peak / 1024
             );
         }
