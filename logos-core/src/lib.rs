@@ -14,6 +14,7 @@ pub mod language;
 pub mod lower;
 pub mod ops;
 pub mod place;
+pub mod reference;
 pub mod refusal;
 pub mod request;
 pub mod shard;

@@ -5,6 +5,7 @@ use super::operation::{Operands, Operation, Words, wrong_sharding};
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want};
+use crate::reference::{Chips, Data, Evaluate};
 use crate::spatial::{Emission, Primitive, Work};
 
 /// The column of the largest element of each row; the lowest of equals. Over the chips where the operand is split.
@@ -48,6 +49,28 @@ impl Operation for ArgMax {
                 Err(wrong_sharding(Self::FORM.name, "x", x, format!("whole or split columns {chips} ways")))
             }
         }
+    }
+}
+
+impl Evaluate for ArgMax {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        let shares = chips.all(0);
+        let split = chips.value(0).sharding != Sharding::Whole;
+        // Whole, every chip finds the same; split, the chips' parts follow each other.
+        let held = if split { &shares[..] } else { &shares[..1] };
+        let mut best = vec![(f32::NEG_INFINITY, 0); held[0].rows()];
+        let mut first = 0;
+        for share in held {
+            for (row, best) in best.iter_mut().enumerate() {
+                for (column, &x) in (first..).zip(share.row(row)) {
+                    if x > best.0 {
+                        *best = (x, column);
+                    }
+                }
+            }
+            first += share.cols() as u32;
+        }
+        chips.same(Data::Int(best.into_iter().map(|(_, column)| column).collect()))
     }
 }
 

@@ -3,9 +3,11 @@
 use super::element_wise::head_columns;
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
 use super::operation::{Operands, Operation, Words, expect_shape, product, wrong_shape, wrong_sharding};
+use super::softcap::softcap;
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
+use crate::reference::{Chip, Chips, Data, Evaluate, Matrix};
 use crate::spatial::{Emission, Primitive, Recurrence, Work};
 
 /// Causal attention over a cache and the fresh rows.
@@ -190,6 +192,85 @@ impl Operation for AttentionOp {
         let (q, v) = (operands.at(0).shape.cols, result.cols);
         product(&[result.rows, seen])?.checked_mul(u64::from(q) + u64::from(v))
     }
+}
+
+impl Evaluate for AttentionOp {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| self.attend(chip))
+    }
+}
+
+impl AttentionOp {
+    /// One chip's query heads, row by row, over what the row sees of the cache as it was and of the fresh rows, in the order
+    /// of positions.
+    fn attend(&self, chip: Chip<'_>) -> Matrix {
+        let [q, k, v] = [0, 1, 2].map(|operand| chip.real(operand));
+        let cache = chip.optional_state(4).zip(chip.optional_state(5));
+        let (width, values) = (chip.head_columns(0, self.heads), chip.head_columns(2, self.kv_heads));
+        let heads = q.cols() / width;
+        // The chip's KV heads are those its query heads read, so they group as the whole model's do.
+        let group = heads / (k.cols() / width);
+        let tokens = q.rows() / cache.map_or(1, |(keys, _)| keys.seqs());
+        let position = |row: usize| chip.optional_int(3).map_or(row, |pos| pos[row] as usize);
+
+        let mut y = Matrix::zeros(q.rows(), heads * values);
+        for row in 0..q.rows() {
+            let (sequence, first) = (row / tokens, row / tokens * tokens);
+            let seen = self.first_seen(position(row));
+            // A cache of fewer rows than positions is a ring: it holds the last ones before the step.
+            let cached = cache.map_or(0..0, |(keys, _)| {
+                let before = position(first);
+                seen.max(before.saturating_sub(keys.rows()))..before
+            });
+            let fresh = (first..=row).filter(|&row| position(row) >= seen);
+            let (mut key_rows, mut value_rows) = (Vec::new(), Vec::new());
+            if let Some((keys, cached_values)) = cache {
+                key_rows.extend(cached.clone().map(|position| keys.row(sequence, position % keys.rows())));
+                value_rows.extend(cached.map(|position| cached_values.row(sequence, position % keys.rows())));
+            }
+            key_rows.extend(fresh.clone().map(|row| k.row(row)));
+            value_rows.extend(fresh.map(|row| v.row(row)));
+
+            for head in 0..heads {
+                let query = &q.row(row)[head * width..(head + 1) * width];
+                let kv = head / group;
+                let mut weights = Vec::with_capacity(key_rows.len());
+                weights.extend(key_rows.iter().map(|key| self.score(query, &key[kv * width..(kv + 1) * width])));
+                softmax(&mut weights);
+                let y = &mut y.row_mut(row)[head * values..(head + 1) * values];
+                for (weight, value) in weights.iter().zip(&value_rows) {
+                    for (y, v) in y.iter_mut().zip(&value[kv * values..(kv + 1) * values]) {
+                        *y += weight * v;
+                    }
+                }
+            }
+        }
+        y
+    }
+
+    /// The first position that a query at `position` sees.
+    fn first_seen(&self, position: usize) -> usize {
+        let window = self.window.map_or(0, |width| (position + 1).saturating_sub(width as usize));
+        let chunk = self.chunk.map_or(0, |positions| position - position % positions as usize);
+        window.max(chunk)
+    }
+
+    fn score(&self, query: &[f32], key: &[f32]) -> f32 {
+        let product = query.iter().zip(key).fold(0.0, |sum, (q, k)| sum + q * k);
+        let score = product * self.scale;
+        self.softcap.map_or(score, |cap| softcap(score, cap))
+    }
+}
+
+/// `exp(s - max) / sum of exp(s - max)`.
+fn softmax(scores: &mut [f32]) {
+    let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut sum = 0.0;
+    for score in &mut *scores {
+        *score = (*score - max).exp();
+        sum += *score;
+    }
+    scores.iter_mut().for_each(|score| *score /= sum);
 }
 
 impl Lower for AttentionOp {

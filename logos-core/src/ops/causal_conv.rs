@@ -4,9 +4,11 @@ use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
 use super::operation::{
     Operands, Operation, Words, expect_shape, expect_sharding, product, wrong_shape, wrong_sharding,
 };
+use super::silu::silu;
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
+use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, State};
 use crate::spatial::{Emission, Primitive};
 
 /// Causal depthwise convolution along the rows of each sequence.
@@ -88,6 +90,46 @@ impl Operation for CausalConv {
 
     fn macs(&self, _: Operands<'_>, result: Shape) -> Option<u64> {
         product(&[self.taps, result.rows, result.cols])
+    }
+}
+
+impl Evaluate for CausalConv {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each_over(2, |chip, state| self.convolve(chip, state))
+    }
+}
+
+impl CausalConv {
+    /// One chip's channels, sequence by sequence; the state's rows are the last inputs, oldest first.
+    fn convolve(&self, chip: Chip<'_>, mut state: Option<&mut State>) -> Matrix {
+        let (x, weights) = (chip.real(0), chip.real(1));
+        let (cols, before) = (x.cols(), (self.taps as usize).saturating_sub(1));
+        let sequences = state.as_ref().map_or(1, |state| state.seqs());
+        let tokens = x.rows() / sequences;
+        let mut y = Matrix::zeros(x.rows(), cols);
+        for sequence in 0..sequences {
+            let mut inputs = match state.as_deref_mut() {
+                Some(state) => state.sequence_mut(sequence).to_vec(),
+                None => vec![0.0; before * cols],
+            };
+            inputs.extend_from_slice(&x.data()[sequence * tokens * cols..(sequence + 1) * tokens * cols]);
+            for token in 0..tokens {
+                let y = y.row_mut(sequence * tokens + token);
+                for tap in 0..self.taps as usize {
+                    let input = &inputs[(token + tap) * cols..];
+                    for (y, (w, x)) in y.iter_mut().zip(weights.row(tap).iter().zip(input)) {
+                        *y += w * x;
+                    }
+                }
+                if self.silu {
+                    y.iter_mut().for_each(|y| *y = silu(*y));
+                }
+            }
+            if let Some(state) = state.as_deref_mut() {
+                state.sequence_mut(sequence).copy_from_slice(&inputs[tokens * cols..]);
+            }
+        }
+        y
     }
 }
 

@@ -6,6 +6,7 @@ use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
+use crate::reference::{Chips, Data, Evaluate, each_group};
 use crate::spatial::{Emission, Primitive};
 
 /// `exp(-exp(A_log) * softplus(a + dt_bias))`.
@@ -59,6 +60,24 @@ impl Operation for Decay {
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         equal_sharding(Self::FORM.name, &NAMES, operands)
     }
+}
+
+impl Evaluate for Decay {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| {
+            let (a, rate, bias) = (chip.real(0), chip.real(1).row(0), chip.real(2).row(0));
+            each_group(a, a.cols(), |a, g| {
+                for (i, g) in g.iter_mut().enumerate() {
+                    *g = (-rate[i].exp() * softplus(a[i] + bias[i])).exp();
+                }
+            })
+        })
+    }
+}
+
+/// `ln(1 + exp(a))`, exact where `exp(a)` would overflow.
+fn softplus(a: f32) -> f32 {
+    a.max(0.0) + (-a.abs()).exp().ln_1p()
 }
 
 impl Lower for Decay {

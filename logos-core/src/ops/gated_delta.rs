@@ -8,6 +8,7 @@ use super::operation::{
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
+use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, State};
 use crate::spatial::{Emission, Primitive, Recurrence, Work};
 
 /// The gated delta rule, row by row: `S *= g; d = beta (v - Sᵀ k); S += k dᵀ; o = Sᵀ q`.
@@ -121,6 +122,60 @@ impl Operation for GatedDeltaOp {
         let key = operands.at(0).shape.cols / self.key_heads;
         product(&[4, result.rows, result.cols, key])
     }
+}
+
+impl Evaluate for GatedDeltaOp {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each_over(5, |chip, state| self.scan(chip, state))
+    }
+}
+
+impl GatedDeltaOp {
+    /// One chip's heads, sequence by sequence and row by row, from the state or from zero.
+    fn scan(&self, chip: Chip<'_>, mut state: Option<&mut State>) -> Matrix {
+        let [q, k, v, g, beta] = [0, 1, 2, 3, 4].map(|operand| chip.real(operand));
+        let (dk, dv) = (chip.head_columns(0, self.key_heads), chip.head_columns(2, self.heads));
+        let heads = v.cols() / dv;
+        // A key head serves as many neighbouring value heads.
+        let group = heads / (q.cols() / dk);
+        let sequences = state.as_ref().map_or(1, |state| state.seqs());
+        let tokens = v.rows() / sequences;
+        let mut fresh = vec![0.0; if state.is_none() { heads * dk * dv } else { 0 }];
+        let mut y = Matrix::zeros(v.rows(), v.cols());
+        for row in 0..v.rows() {
+            let memory = match state.as_deref_mut() {
+                Some(state) => state.sequence_mut(row / tokens),
+                None => &mut fresh[..],
+            };
+            for (head, memory) in memory.chunks_exact_mut(dk * dv).enumerate() {
+                let key = head / group * dk;
+                let (q, k) = (&q.row(row)[key..key + dk], &k.row(row)[key..key + dk]);
+                let values = head * dv..(head + 1) * dv;
+                let (g, beta) = (g.row(row)[head], beta.row(row)[head]);
+                memory.iter_mut().for_each(|s| *s *= g);
+                let recalled = transposed_product(memory, k, dv);
+                let v = &v.row(row)[values.clone()];
+                for (s, k) in memory.chunks_exact_mut(dv).zip(k) {
+                    for ((s, v), recalled) in s.iter_mut().zip(v).zip(&recalled) {
+                        *s += k * (beta * (v - recalled));
+                    }
+                }
+                y.row_mut(row)[values].copy_from_slice(&transposed_product(memory, q, dv));
+            }
+        }
+        y
+    }
+}
+
+/// `Sᵀ x` of `S: [dk, dv]`, summed over the rows in order.
+fn transposed_product(s: &[f32], x: &[f32], dv: usize) -> Vec<f32> {
+    let mut y = vec![0.0; dv];
+    for (s, x) in s.chunks_exact(dv).zip(x) {
+        for (y, s) in y.iter_mut().zip(s) {
+            *y += s * x;
+        }
+    }
+    y
 }
 
 impl Lower for GatedDeltaOp {

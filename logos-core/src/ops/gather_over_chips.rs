@@ -1,11 +1,14 @@
 //! See [`GatherOverChips`].
 
+use std::sync::Arc;
+
 use super::element_wise::unary_shape;
 use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{Operands, Operation, Words, columns, expect_sharding};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate, beside};
 
 /// All-gather along the columns.
 ///
@@ -43,6 +46,12 @@ impl Operation for GatherOverChips {
         let chips = operands.chips();
         expect_sharding(Self::FORM.name, "x", operands.at(0), columns(chips))?;
         Ok(Sharding::Whole)
+    }
+}
+
+impl Evaluate for GatherOverChips {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.same(Data::Real(Arc::new(beside(&chips.all(0)))))
     }
 }
 

@@ -2,11 +2,13 @@
 
 use super::element_wise::{equal_shape, equal_sharding};
 use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
+use super::gelu::gelu;
 use super::map::lower_pair;
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate};
 
 /// `gelu(gate) * up`.
 ///
@@ -47,6 +49,12 @@ impl Operation for GeGlu {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
+}
+
+impl Evaluate for GeGlu {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| chip.map_pair(|gate, up| gelu(gate, self.tanh) * up))
     }
 }
 

@@ -7,6 +7,7 @@ use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate};
 
 /// Gaussian error linear unit.
 ///
@@ -46,6 +47,38 @@ impl Operation for Gelu {
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
     }
+}
+
+impl Evaluate for Gelu {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| chip.map(|a| gelu(a, self.tanh)))
+    }
+}
+
+/// `a Φ(a)`, or its tanh form.
+pub(super) fn gelu(a: f32, tanh: bool) -> f32 {
+    if tanh {
+        let root = (2.0 / std::f32::consts::PI).sqrt();
+        0.5 * a * (1.0 + (root * (a + 0.044_715 * a * a * a)).tanh())
+    } else {
+        let a = f64::from(a);
+        (0.5 * a * (1.0 + erf(a / std::f64::consts::SQRT_2))) as f32
+    }
+}
+
+/// The error function, by `2/√π exp(-x²) Σ 2ⁿ x²ⁿ⁺¹ / (1·3···(2n+1))`: all terms have one sign, so none cancel.
+fn erf(x: f64) -> f64 {
+    if x.abs() > 6.0 {
+        // 1 - erf(6) is 2e-17.
+        return x.signum();
+    }
+    let (mut term, mut sum, mut odd) = (x, x, 1.0);
+    while term.abs() > sum.abs() * 1e-17 {
+        odd += 2.0;
+        term *= 2.0 * x * x / odd;
+        sum += term;
+    }
+    std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp() * sum
 }
 
 impl Lower for Gelu {

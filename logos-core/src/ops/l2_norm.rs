@@ -7,6 +7,7 @@ use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate, each_group};
 
 /// `x / sqrt(sum(x²) + eps) * scale` of each head.
 ///
@@ -54,6 +55,20 @@ impl Operation for L2Norm {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         head_wise_sharding(Self::FORM.name, self.heads, operands)
+    }
+}
+
+impl Evaluate for L2Norm {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| {
+            each_group(chip.real(0), chip.head_columns(0, self.heads), |x, y| {
+                let squares = x.iter().fold(0.0, |sum, x| sum + x * x);
+                let factor = self.scale / (squares + self.eps).sqrt();
+                for (x, y) in x.iter().zip(y) {
+                    *y = x * factor;
+                }
+            })
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use super::operation::{Operands, Operation, Words, wrong_shape};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, storage_bytes};
+use crate::reference::{Chips, Data, Evaluate, Matrix};
 
 /// The last row of each sequence.
 ///
@@ -48,6 +49,20 @@ impl Operation for LastRow {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
+}
+
+impl Evaluate for LastRow {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| {
+            let x = chip.real(0);
+            let tokens = x.rows() / self.sequences as usize;
+            let mut y = Matrix::zeros(self.sequences as usize, x.cols());
+            for sequence in 0..self.sequences as usize {
+                y.row_mut(sequence).copy_from_slice(x.row((sequence + 1) * tokens - 1));
+            }
+            y
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate, each_group};
 
 /// Layer normalisation of a row, or of each head of it.
 ///
@@ -64,6 +65,23 @@ impl Operation for LayerNorm {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         norm_sharding(Self::FORM.name, self.heads, &["x", "weight", "bias"], operands)
+    }
+}
+
+impl Evaluate for LayerNorm {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| {
+            let (x, weight, bias) = (chip.real(0), chip.real(1).row(0), chip.optional(2).map(|b| b.row(0)));
+            each_group(x, chip.head_columns(0, self.heads), |x, y| {
+                let count = x.len() as f32;
+                let mean = x.iter().fold(0.0, |sum, x| sum + x) / count;
+                let variance = x.iter().fold(0.0, |sum, x| sum + (x - mean) * (x - mean)) / count;
+                let root = (variance + self.eps).sqrt();
+                for (i, y) in y.iter_mut().enumerate() {
+                    *y = (x[i] - mean) / root * weight[i] + bias.map_or(0.0, |b| b[i]);
+                }
+            })
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use super::operation::{Operands, Operation, Words, product, wrong_shape, wrong_s
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
+use crate::reference::{Chips, Data, Evaluate, matrix_product};
 use crate::spatial::{Emission, Primitive, Work};
 
 /// Matrix product `x W`.
@@ -77,6 +78,12 @@ impl Operation for MatMul {
 
     fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
         product(&[result.rows, operands.at(0).shape.cols, result.cols])
+    }
+}
+
+impl Evaluate for MatMul {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| matrix_product(chip.real(0), chip.real(1)))
     }
 }
 

@@ -59,6 +59,7 @@ pub use times::Times;
 use crate::language::ast::{Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate};
 use form::Form;
 use operation::{Operands, Operation, Words};
 
@@ -115,6 +116,11 @@ macro_rules! op_table {
             /// Whether it reads every group before its first firing.
             pub fn needs_all_groups(&self) -> bool {
                 match self { $(Op::$name(op) => op.needs_all_groups(),)* }
+            }
+
+            /// Every chip's share of the result of a checked statement.
+            pub(crate) fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+                match self { $(Op::$name(op) => op.evaluate(chips),)* }
             }
 
             /// Adds its stages to a net.

@@ -7,6 +7,7 @@ use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate, each_group};
 
 /// Root-mean-square normalisation of a row, or of each head of it.
 ///
@@ -62,6 +63,21 @@ impl Operation for RmsNorm {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         norm_sharding(Self::FORM.name, self.heads, &["x", "weight"], operands)
+    }
+}
+
+impl Evaluate for RmsNorm {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| {
+            let (x, weight) = (chip.real(0), chip.optional(1).map(|w| w.row(0)));
+            each_group(x, chip.head_columns(0, self.heads), |x, y| {
+                let squares = x.iter().fold(0.0, |sum, x| sum + x * x);
+                let root = (squares / x.len() as f32 + self.eps).sqrt();
+                for (i, y) in y.iter_mut().enumerate() {
+                    *y = x[i] / root * weight.map_or(1.0, |w| self.offset + w[i]);
+                }
+            })
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use super::operation::{Operands, Operation, Words, expect_shape};
 use crate::language::ast::{Element, Origin, Role, Shape, Sharding, Value};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
+use crate::reference::{Chips, Data, Evaluate, each_group};
 use crate::spatial::{Emission, Primitive};
 use crate::spec::Pairing;
 
@@ -103,6 +104,30 @@ impl Operation for RopeOp {
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         rest_whole(Self::FORM.name, &["x", "cos", "sin"], 1, operands)?;
         head_wise_sharding(Self::FORM.name, self.heads, operands)
+    }
+}
+
+impl Evaluate for RopeOp {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| {
+            let (x, cos, sin) = (chip.real(0), chip.real(1), chip.real(2));
+            let (width, half) = (chip.head_columns(0, self.heads), self.rotary as usize / 2);
+            let heads = x.cols() / width;
+            let mut head = 0;
+            each_group(x, width, |x, y| {
+                let row = head / heads;
+                head += 1;
+                y.copy_from_slice(x);
+                for (m, (cos, sin)) in cos.row(row).iter().zip(sin.row(row)).enumerate() {
+                    let (a, b) = match self.pairing {
+                        Pairing::Halves => (m, m + half),
+                        Pairing::Adjacent => (2 * m, 2 * m + 1),
+                    };
+                    y[a] = x[a] * cos - x[b] * sin;
+                    y[b] = x[b] * cos + x[a] * sin;
+                }
+            })
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use super::operation::{Operands, Operation, Words, expect_shape, wrong_sharding}
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, storage_bytes};
+use crate::reference::{Chips, Data, Evaluate, Matrix};
 
 /// Rows of a table, by id.
 ///
@@ -49,6 +50,24 @@ impl Operation for Rows {
                 Err(wrong_sharding(Self::FORM.name, "E", table, format!("whole or split rows {chips} ways")))
             }
         }
+    }
+}
+
+impl Evaluate for Rows {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| {
+            let (table, ids) = (chip.real(0), chip.int(1));
+            // Of a table split by rows, a chip has its own and gives zeros for the rest.
+            let split = chips.value(0).sharding != Sharding::Whole;
+            let first = if split { chip.index() * table.rows() } else { 0 };
+            let mut y = Matrix::zeros(ids.len(), table.cols());
+            for (row, &id) in ids.iter().enumerate() {
+                if let Some(held) = (id as usize).checked_sub(first).filter(|&held| held < table.rows()) {
+                    y.row_mut(row).copy_from_slice(table.row(held));
+                }
+            }
+            y
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate};
 
 /// Logistic function.
 ///
@@ -43,6 +44,17 @@ impl Operation for Sigmoid {
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
     }
+}
+
+impl Evaluate for Sigmoid {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| chip.map(sigmoid))
+    }
+}
+
+/// `1 / (1 + exp(-a))`.
+pub(super) fn sigmoid(a: f32) -> f32 {
+    1.0 / (1.0 + (-a).exp())
 }
 
 impl Lower for Sigmoid {

@@ -4,9 +4,11 @@ use super::element_wise::{OnPartial, unary_shape, unary_sharding};
 use super::form::{Form, OperandKind, Piece, operand};
 use super::map::lower_map;
 use super::operation::{Operands, Operation, Words};
+use super::sigmoid::sigmoid;
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate};
 
 /// `a * sigmoid(a)`.
 ///
@@ -43,6 +45,17 @@ impl Operation for Silu {
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
     }
+}
+
+impl Evaluate for Silu {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| chip.map(silu))
+    }
+}
+
+/// `a sigmoid(a)`.
+pub(super) fn silu(a: f32) -> f32 {
+    a * sigmoid(a)
 }
 
 impl Lower for Silu {

@@ -7,6 +7,7 @@ use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate};
 
 /// `cap * tanh(a / cap)`.
 ///
@@ -46,6 +47,17 @@ impl Operation for SoftCap {
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
     }
+}
+
+impl Evaluate for SoftCap {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| chip.map(|a| softcap(a, self.cap)))
+    }
+}
+
+/// `cap tanh(a / cap)`.
+pub(super) fn softcap(a: f32, cap: f32) -> f32 {
+    cap * (a / cap).tanh()
 }
 
 impl Lower for SoftCap {

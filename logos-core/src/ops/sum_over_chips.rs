@@ -1,11 +1,14 @@
 //! See [`SumOverChips`].
 
+use std::sync::Arc;
+
 use super::element_wise::unary_shape;
 use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
+use crate::reference::{Chips, Data, Evaluate};
 use crate::spatial::Emission;
 
 /// All-reduce: the sum of every chip's part.
@@ -48,6 +51,17 @@ impl Operation for SumOverChips {
                 Err(Problem::DoubledSum { name: x.name.as_str().into(), found: x.sharding })
             }
         }
+    }
+}
+
+impl Evaluate for SumOverChips {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        let shares = chips.all(0);
+        let mut sum = shares[0].clone();
+        for share in &shares[1..] {
+            sum.data_mut().iter_mut().zip(share.data()).for_each(|(sum, x)| *sum += x);
+        }
+        chips.same(Data::Real(Arc::new(sum)))
     }
 }
 

@@ -4,9 +4,11 @@ use super::element_wise::{equal_shape, equal_sharding};
 use super::form::{Form, OperandKind, Piece, operand};
 use super::map::lower_pair;
 use super::operation::{Operands, Operation, Words};
+use super::silu::silu;
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate};
 
 /// `silu(gate) * up`.
 ///
@@ -44,6 +46,12 @@ impl Operation for SwiGlu {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
+}
+
+impl Evaluate for SwiGlu {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| chip.map_pair(|gate, up| silu(gate) * up))
     }
 }
 

@@ -7,6 +7,7 @@ use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate};
 
 /// Hyperbolic tangent.
 ///
@@ -42,6 +43,12 @@ impl Operation for Tanh {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         unary_sharding(Self::FORM.name, OnPartial::Refused, operands)
+    }
+}
+
+impl Evaluate for Tanh {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| chip.map(f32::tanh))
     }
 }
 

@@ -7,6 +7,7 @@ use super::operation::{Operands, Operation, Words};
 use crate::language::ast::{Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
+use crate::reference::{Chips, Data, Evaluate};
 
 /// Elementwise product, or by a one-row weight.
 ///
@@ -44,6 +45,12 @@ impl Operation for Times {
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         equal_sharding(Self::FORM.name, &NAMES, operands)
+    }
+}
+
+impl Evaluate for Times {
+    fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
+        chips.each(|chip| chip.map_pair(|a, b| a * b))
     }
 }
 

@@ -1,0 +1,100 @@
+//! Checkpoint tensors, and the parts of them that chips hold.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::data::Matrix;
+use super::error::LoadError;
+use crate::author::Load;
+use crate::spec::Tensor;
+
+/// A checkpoint tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorData<'a> {
+    /// Stored shape, outermost first.
+    pub shape: Vec<usize>,
+    /// Values in row-major order.
+    pub values: Cow<'a, [f32]>,
+}
+
+/// Where checkpoint tensors come from.
+pub trait WeightSource {
+    /// The tensor of this name, its values widened to f32; none where there is no such tensor.
+    fn read(&self, tensor: &str) -> Option<TensorData<'_>>;
+}
+
+/// The shares of a checkpoint's tensors that chips hold. Each is cut once, however many chips, layers and sessions hold it.
+pub struct Shards<'s> {
+    source: &'s dyn WeightSource,
+    cut: BTreeMap<Key, Arc<Matrix>>,
+}
+
+/// Tensor, whether transposed, ranges of axis 0, range of axis 1.
+type Key = (String, bool, Vec<[u64; 2]>, [u64; 2]);
+
+impl<'s> Shards<'s> {
+    /// Of a checkpoint.
+    pub fn new(source: &'s dyn WeightSource) -> Self {
+        Shards { source, cut: BTreeMap::new() }
+    }
+
+    /// A chip's part of a tensor, `stored` as the specification has it.
+    pub(super) fn share(&mut self, stored: &Tensor, load: &Load) -> Result<Arc<Matrix>, LoadError> {
+        let slice = &load.slice;
+        let ranges = slice.axis0.iter().map(|range| [range.start, range.end]).collect();
+        let key = (load.tensor.clone(), load.transposed, ranges, [slice.axis1.start, slice.axis1.end]);
+        if let Some(matrix) = self.cut.get(&key) {
+            return Ok(matrix.clone());
+        }
+        let data = self.tensor(stored, &load.tensor)?;
+        let matrix = Arc::new(cut(&data, load));
+        self.cut.insert(key, matrix.clone());
+        Ok(matrix)
+    }
+
+    /// A whole tensor of the shape the specification has for it.
+    pub(super) fn tensor(&self, stored: &Tensor, name: &str) -> Result<TensorData<'s>, LoadError> {
+        let tensor = || name.to_owned();
+        let Some(data) = self.source.read(name) else {
+            return Err(LoadError::Missing { tensor: tensor(), expected: stored.shape.clone() });
+        };
+        let alike = data.shape.len() == stored.shape.len()
+            && data.shape.iter().zip(&stored.shape).all(|(&found, &expected)| found as u64 == u64::from(expected));
+        if !alike {
+            return Err(LoadError::Shape { tensor: tensor(), expected: stored.shape.clone(), found: data.shape });
+        }
+        let count = stored.shape.iter().try_fold(1u64, |n, &len| n.checked_mul(u64::from(len)));
+        let found = data.values.len();
+        if count != Some(found as u64) {
+            return Err(LoadError::Values { tensor: tensor(), expected: count.unwrap_or(u64::MAX), found });
+        }
+        match data.values.iter().position(|value| !value.is_finite()) {
+            Some(index) => Err(LoadError::NotFinite { tensor: tensor(), index, found: data.values[index] }),
+            None => Ok(data),
+        }
+    }
+}
+
+/// Cuts a slice that lies inside the tensor, as [`crate::shard::slice`] makes them.
+fn cut(data: &TensorData<'_>, load: &Load) -> Matrix {
+    let inner: usize = data.shape.get(1..).unwrap_or_default().iter().product();
+    let columns = load.slice.axis1.start as usize..load.slice.axis1.end as usize;
+    let indices = load.slice.axis0.iter().flat_map(|range| range.start as usize..range.end as usize);
+    let taken: Vec<&[f32]> = indices.map(|index| &data.values[index * inner..][columns.clone()]).collect();
+    if load.transposed {
+        let mut matrix = Matrix::zeros(columns.len(), taken.len());
+        for (row, index) in columns.clone().map(|column| column - columns.start).enumerate() {
+            for (element, values) in matrix.row_mut(row).iter_mut().zip(&taken) {
+                *element = values[index];
+            }
+        }
+        matrix
+    } else {
+        let mut matrix = Matrix::zeros(taken.len(), columns.len());
+        for (row, values) in taken.into_iter().enumerate() {
+            matrix.row_mut(row).copy_from_slice(values);
+        }
+        matrix
+    }
+}

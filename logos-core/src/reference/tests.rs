@@ -1,0 +1,1 @@
+//! Arithmetic of operations, and what is refused.

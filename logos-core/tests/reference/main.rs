@@ -1,0 +1,194 @@
+//! The evaluated programs give the reference implementation's logits: for each family a forward pass, cached decoding,
+//! batched decoding at different positions, and prefill in chunks followed by decoding, at every width the model admits.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod fixture;
+
+use fixture::{Fixture, Prompt};
+use logos_core::kinds;
+use logos_core::reference::{Output, Session, Shards, embed};
+use logos_core::shard;
+use logos_core::{Form, Weights};
+
+/// Positions of the carried state: more than the longest prompt and what is generated after it.
+const CTX: u32 = 40;
+
+/// Largest differences of logits seen, for the message of a failure and the table that `--nocapture` shows.
+struct Check<'a> {
+    fixture: &'a Fixture,
+    tolerance: f32,
+    worst: f32,
+}
+
+impl Check<'_> {
+    #[track_caller]
+    fn logits(&mut self, what: &str, found: &[f32], expected: &[f32]) {
+        let difference = difference(found, expected);
+        self.worst = self.worst.max(difference);
+        // Not `>`: a difference that is no number is none to accept.
+        let close = difference <= self.tolerance;
+        assert!(close, "{}: {what}: logits differ by {difference}, at most {}", self.fixture.name, self.tolerance);
+    }
+
+    fn session(&self, form: Form, tp: u32, shards: &mut Shards<'_>) -> Session {
+        let programs = kinds::programs(&self.fixture.spec, form, tp, Weights::Config)
+            .unwrap_or_else(|refusals| panic!("{}: {refusals:?}", self.fixture.name));
+        Session::new(form, &programs, shards).unwrap_or_else(|error| panic!("{}: {error}", self.fixture.name))
+    }
+
+    /// Logits of every position at once, and the hidden state after each layer.
+    fn forward(&mut self, tp: u32, shards: &mut Shards<'_>) {
+        for prompt in &self.fixture.prompts {
+            let mut session = self.session(Form::Forward { rows: prompt.ids.len() as u32 }, tp, shards);
+            let hidden = embed(&self.fixture.spec, shards, &prompt.ids).unwrap();
+            let output = session.forward(hidden).unwrap();
+            self.hidden(&output, prompt);
+            for (position, expected) in prompt.logits.iter().enumerate() {
+                self.logits(&format!("forward at {position}"), output.logits.row(position), expected);
+            }
+        }
+    }
+
+    /// Names the first layer that is off, before the logits only say that something is.
+    #[track_caller]
+    fn hidden(&self, output: &Output, prompt: &Prompt) {
+        if let Some((layer, difference)) = first_off(output, prompt, self.tolerance) {
+            panic!("{}: the hidden state is first off by {difference} at {layer} of the stream", self.fixture.name);
+        }
+    }
+
+    /// Decodes one sequence from its first token on: the prompt token by token, then what was generated.
+    fn decode(&mut self, tp: u32, shards: &mut Shards<'_>) {
+        let mut session = self.session(Form::Decode { ctx: CTX, batch: 1 }, tp, shards);
+        for prompt in &self.fixture.prompts {
+            session.restart(0).unwrap();
+            for (position, &token) in prompt.ids.iter().enumerate() {
+                let output = session.step(&[token]).unwrap();
+                self.logits(&format!("decode at {position}"), output.logits.row(0), &prompt.logits[position]);
+                if position + 1 == prompt.ids.len() {
+                    assert_eq!(output.tokens, prompt.greedy[..1]);
+                    self.hidden(&output, prompt);
+                }
+            }
+            self.generate(&mut session, &[prompt]);
+        }
+    }
+
+    /// Prefills in chunks, what is left of the prompt token by token, then decodes.
+    fn chunks(&mut self, chunk: u32, tp: u32, shards: &mut Shards<'_>) {
+        let mut prefill = self.session(Form::Prefill { ctx: CTX, chunk }, tp, shards);
+        let mut decode = self.session(Form::Decode { ctx: CTX, batch: 1 }, tp, shards);
+        for prompt in &self.fixture.prompts {
+            prefill.restart(0).unwrap();
+            let chunks = prompt.ids.chunks_exact(chunk as usize);
+            let rest = chunks.remainder();
+            let mut next = 0;
+            for ids in chunks {
+                let output = prefill.step(ids).unwrap();
+                next += ids.len();
+                assert_eq!(output.logits.rows(), 1);
+                self.logits(&format!("chunk of {chunk} to {next}"), output.logits.row(0), &prompt.logits[next - 1]);
+            }
+            decode.adopt(0, &prefill, 0).unwrap();
+            for &token in rest {
+                let output = decode.step(&[token]).unwrap();
+                self.logits(&format!("after chunks of {chunk}"), output.logits.row(0), &prompt.logits[next]);
+                next += 1;
+            }
+            self.generate(&mut decode, &[prompt]);
+        }
+    }
+
+    /// Prefills each prompt whole, then decodes both as one batch; they stand at different positions.
+    fn batch(&mut self, tp: u32, shards: &mut Shards<'_>) {
+        let prompts: Vec<&Prompt> = self.fixture.prompts.iter().collect();
+        let mut decode = self.session(Form::Decode { ctx: CTX, batch: prompts.len() as u32 }, tp, shards);
+        for (sequence, prompt) in prompts.iter().enumerate() {
+            let mut prefill = self.session(Form::Prefill { ctx: CTX, chunk: prompt.ids.len() as u32 }, tp, shards);
+            let output = prefill.step(&prompt.ids).unwrap();
+            self.hidden(&output, prompt);
+            self.logits("prefill whole", output.logits.row(0), &prompt.decode_logits[0]);
+            assert_eq!(output.tokens, prompt.greedy[..1]);
+            decode.adopt(sequence, &prefill, 0).unwrap();
+        }
+        assert_ne!(decode.seen()[0], decode.seen()[1]);
+        self.generate(&mut decode, &prompts);
+    }
+
+    /// Generates from where a session stands: the n-th step reads the n-th token generated and gives the next.
+    fn generate(&mut self, session: &mut Session, prompts: &[&Prompt]) {
+        let mut tokens: Vec<u32> = prompts.iter().map(|prompt| prompt.greedy[0]).collect();
+        for step in 1..prompts[0].greedy.len() {
+            let output = session.step(&tokens).unwrap();
+            for (sequence, prompt) in prompts.iter().enumerate() {
+                let what = format!("token {step} of sequence {sequence} of {}", prompts.len());
+                self.logits(&what, output.logits.row(sequence), &prompt.decode_logits[step]);
+                assert_eq!(output.tokens[sequence], prompt.greedy[step], "{}: {what}", self.fixture.name);
+            }
+            tokens = output.tokens;
+        }
+    }
+}
+
+fn difference(found: &[f32], expected: &[f32]) -> f32 {
+    assert_eq!(found.len(), expected.len());
+    let worst = |worst: f32, d: f32| if d > worst || d.is_nan() { d } else { worst };
+    found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, worst)
+}
+
+fn first_off(output: &Output, prompt: &Prompt, tolerance: f32) -> Option<(usize, f32)> {
+    let last = prompt.ids.len().min(output.hidden[0].rows()) - 1;
+    let layers = prompt.hidden_last.iter().zip(&output.hidden).enumerate();
+    let mut differences = layers.map(|(layer, (expected, found))| (layer, difference(found.row(last), expected)));
+    differences.find(|(_, difference)| !(*difference <= tolerance))
+}
+
+/// Every step of a family at every width up to 4 chips that it admits. `tolerance` is the largest difference of a logit;
+/// transformers' cached decoding differs from its own full forward by up to 1e-5.
+#[track_caller]
+fn conforms(name: &'static str, tolerance: f32, widths: &[u32]) {
+    let fixture = Fixture::load(name);
+    assert_eq!(shard::widths(&fixture.spec, 4), widths);
+    let mut shards = Shards::new(&fixture.checkpoint);
+    for &tp in widths {
+        let mut check = Check { fixture: &fixture, tolerance, worst: 0.0 };
+        check.forward(tp, &mut shards);
+        check.decode(tp, &mut shards);
+        check.batch(tp, &mut shards);
+        for chunk in [1, 5] {
+            check.chunks(chunk, tp, &mut shards);
+        }
+        println!("{name:12} over {tp}: logits differ by at most {:.1e} of {tolerance:.0e}", check.worst);
+    }
+}
+
+#[test]
+fn llama() {
+    conforms("llama", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn llama3_tied() {
+    conforms("llama3_tied", 5e-5, &[1, 2]);
+}
+
+#[test]
+fn mistral() {
+    conforms("mistral", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn qwen2() {
+    conforms("qwen2", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn qwen3() {
+    conforms("qwen3", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn qwen3_5() {
+    conforms("qwen3_5", 5e-5, &[1, 2]);
+}
