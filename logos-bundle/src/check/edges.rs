@@ -2,7 +2,7 @@
 //! has room and a place of its own.
 
 use super::ledger::{Ledger, equal, hold};
-use super::parts::{Port, Take};
+use super::parts::{self, Port, Take};
 use super::place::hops;
 use super::program::{Program, bytes};
 use super::section::{Section, Stage, UNREACHED};
@@ -23,7 +23,7 @@ pub(super) const fn port(
     to: usize,
     n: usize,
     port: &Port,
-    stage_of: &[u32; 5],
+    stage_of: &[u32; parts::MOST],
     l: &mut Ledger,
 ) {
     if s.edges >= s.edge_count {

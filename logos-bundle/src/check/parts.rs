@@ -121,6 +121,9 @@ impl Expected {
     }
 }
 
+/// Most parts of an operation.
+pub(super) const MOST: usize = 10;
+
 /// First part, and one past the last.
 pub(super) const fn range(code: u32) -> (u32, u32) {
     match code {
@@ -128,7 +131,7 @@ pub(super) const fn range(code: u32) -> (u32, u32) {
         op::MATMUL | op::PLUS | op::TIMES => (0, 2),
         op::DECAY | op::ARGMAX | op::ROPE | op::DELTA => (0, 3),
         op::RMSNORM | op::LAYERNORM | op::CONV => (0, 4),
-        op::ATTENTION => (0, 5),
+        op::ATTENTION => (0, 6),
         op::L2NORM => (3, 4),
         _ => (1, 2),
     }
@@ -140,7 +143,7 @@ pub(super) const fn emitter(p: &Program<'_>, st: &Statement) -> u32 {
         op::INPUT | op::ROWS | op::LAST_ROW | op::SUM_CHIPS | op::GATHER_CHIPS => 0,
         op::DECAY | op::ROPE | op::CONV => 2,
         op::RMSNORM | op::LAYERNORM | op::L2NORM => 3,
-        op::ATTENTION => 4,
+        op::ATTENTION => 5,
         op::ARGMAX if p.values[st.x[0] as usize].parts == 1 => 0,
         op::ARGMAX => 2,
         _ => 1,
@@ -336,7 +339,7 @@ const fn head_norm(p: &Program<'_>, s: &Section, st: &Statement, part: u32, head
 }
 
 const fn attention(p: &Program<'_>, st: &Statement, part: u32) -> Expected {
-    let [q, k, v, _, ck, cv, ..] = st.x;
+    let [q, k, v, _, ck, cv, sinks, _] = st.x;
     let (x, y, z) = (&p.values[q as usize], &p.values[k as usize], &p.values[v as usize]);
     let c = &p.frame.chip;
     let (seqs, tile) = (p.frame.deployment.seqs, c.context_tile);
@@ -358,7 +361,9 @@ const fn attention(p: &Program<'_>, st: &Statement, part: u32) -> Expected {
             e.state = state;
             e
         }
-        2 => {
+        2 if sinks == NONE => Expected::blank(),
+        2 => load(p, sinks, 1, p.values[sinks as usize].cols_l),
+        3 => {
             let mut e = stage(primitive::SCORES, firings);
             (e.a, e.b, e.base) = (ceil(tile, c.array_columns), d, rows);
             e.reads(q, Take::HoldAll);
@@ -368,16 +373,19 @@ const fn attention(p: &Program<'_>, st: &Statement, part: u32) -> Expected {
             }
             e
         }
-        3 => {
+        4 => {
             let mut e = lanes(p, primitive::SOFTMAX, firings, scores, 8);
             e.recurrence = Recurrence::Softmax;
-            e.port(NONE, 2, Take::Stream(1), scores * 4);
+            e.port(NONE, 3, Take::Stream(1), scores * 4);
+            if sinks != NONE {
+                e.loads(2, Take::HoldAll);
+            }
             e
         }
         _ => {
             let mut e = stage(primitive::VALUES, firings);
             (e.a, e.b, e.base, e.whole) = (ceil(dv, c.array_columns), tile, rows, true);
-            e.port(NONE, 3, Take::Stream(1), hq * p.tok * (bytes(x.storage, tile) + 4));
+            e.port(NONE, 4, Take::Stream(1), hq * p.tok * (bytes(x.storage, tile) + 4));
             e.reads(v, Take::HoldAll);
             if cached {
                 e.loads(1, Take::Stream(1));

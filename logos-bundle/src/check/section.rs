@@ -188,7 +188,7 @@ const fn input(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, p
     equal!(l, 1, s.stage_at(k), 0, part, "part of an input");
     equal!(l, 1, s.stage_at(k), p.m, p.values[st.result].rows, "rows of an input that has a load");
     let e = reload(p, s, st.result as u32);
-    stage(p, s, k, &e, &[0; 5], l);
+    stage(p, s, k, &e, &[0; parts::MOST], l);
     emits(p, s, st.result, k);
     s.input = k as u32;
     (s.stages[k].first, s.stages[k].last) = (0, 0);
@@ -208,7 +208,7 @@ const fn again(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, l
     }
     p.values[v].spilled = 2;
     let e = reload(p, s, v as u32);
-    stage(p, s, k, &e, &[0; 5], l);
+    stage(p, s, k, &e, &[0; parts::MOST], l);
     emits(p, s, v, k);
     k + 1
 }
@@ -229,7 +229,7 @@ const fn own(p: &mut Program<'_>, s: &mut Section, st: &Statement, first: usize,
     }
     let mut k = first;
     let product_b = product_b(p, s, first + 1);
-    let mut stage_of = [NONE; 5];
+    let mut stage_of = [NONE; parts::MOST];
     let (mut part, end) = parts::range(st.op);
     while part < end {
         let e = expect(p, s, st, part, product_b);
@@ -288,7 +288,14 @@ const fn emits(p: &mut Program<'_>, s: &Section, v: usize, k: usize) {
 }
 
 /// Matches one stage with its edges.
-const fn stage(p: &mut Program<'_>, s: &mut Section, k: usize, e: &Expected, stage_of: &[u32; 5], l: &mut Ledger) {
+const fn stage(
+    p: &mut Program<'_>,
+    s: &mut Section,
+    k: usize,
+    e: &Expected,
+    stage_of: &[u32; parts::MOST],
+    l: &mut Ledger,
+) {
     let row: Row = p.frame.stages[s.first_stage as usize + k];
     let [_, _, primitive, f, na, nb, site, turn, s0, s1, t0, t1, i0, i1, y0, y1] = row;
     let at = s.stage_at(k);

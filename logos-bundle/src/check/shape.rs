@@ -29,7 +29,7 @@ const fn operands(code: u32) -> Option<(u32, u32)> {
         op::RMSNORM => (0b1, 0b11),
         op::LAYERNORM => (0b1, 0b111),
         op::ROPE | op::DECAY => (0b111, 0b111),
-        op::ATTENTION => (0b111, 0b11_1111),
+        op::ATTENTION => (0b111, 0b111_1111),
         op::CONV => (0b11, 0b111),
         op::DELTA => (0b1_1111, 0b11_1111),
         _ => return None,
@@ -289,7 +289,7 @@ const fn rope(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 
 const fn attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let at = p.statement_at(st.index);
-    let [q, k, v, pos, ck, cv, ..] = st.x;
+    let [q, k, v, pos, ck, cv, sinks, _] = st.x;
     let [h, hk, scale, _, _, cap] = st.a;
     let (q, k, v) = (activation(p, st, q, l), activation(p, st, k, l), activation(p, st, v, l));
     let (d, dk, dv) = (heads(p, st, q, h, l), heads(p, st, k, hk, l), heads(p, st, v, hk, l));
@@ -301,6 +301,9 @@ const fn attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     }
     hold!(l, 2, positive(scale), at, ONE, scale, "scale, positive and finite (f32 bits)");
     hold!(l, 2, cap < INFINITY, at, 0, cap, "soft cap, not negative and finite (f32 bits)");
+    if sinks != NONE {
+        one_row(p, st, sinks, h as i128, l);
+    }
     let stateless = ck == NONE;
     hold!(l, 1, (pos == NONE) == stateless && (cv == NONE) == stateless, at, 0, 1, "caches and positions, all or none");
     if pos != NONE && ck != NONE && cv != NONE {

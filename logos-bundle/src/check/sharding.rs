@@ -101,12 +101,13 @@ const fn head_wise(x: &Value, heads: u32) -> bool {
 /// A chip's query heads read the KV heads it holds: with as many parts as chips the two are cut alike; with fewer, every
 /// part is one head and groups of chips hold the same one.
 const fn attention(p: &Program<'_>, st: &Statement, q: &Value, chips: i128) -> bool {
-    let [_, k, v, _, ck, cv, ..] = st.x;
+    let [_, k, v, _, ck, cv, sinks, _] = st.x;
     let (h, hk) = (st.a[0] as i128, st.a[1] as i128);
     let k = &p.values[k as usize];
     let alike = like(k, &p.values[v as usize]);
     let alike = alike && (ck == NONE || like(k, &p.values[ck as usize]));
     let alike = alike && (cv == NONE || like(k, &p.values[cv as usize]));
+    let alike = alike && (sinks == NONE || like(q, &p.values[sinks as usize]));
     if q.sharding == WHOLE {
         return alike && k.sharding == WHOLE;
     }

@@ -296,7 +296,7 @@ pub mod op {
     pub const GEGLU: u32 = 26;
     /// operands: x, weight (or NONE). attributes: eps, offset, heads (0: the whole row).
     pub const RMSNORM: u32 = 27;
-    /// operands: x, weight, bias (or NONE). attributes: eps, heads (0: the whole row).
+    /// operands: x, weight (or NONE), bias (or NONE). attributes: eps, heads (0: the whole row).
     pub const LAYERNORM: u32 = 28;
     /// operands: x. attributes: eps, scale, heads.
     pub const L2NORM: u32 = 29;

@@ -78,7 +78,7 @@ const TABLE: [Entry; 27] = [
     entry(op::ROPE, "rope", &[("heads", Count), ("rotary", Count), ("adjacent", Count)], &[(0, 1), (1, 2)]),
     entry(op::ATTENTION, "attention", &[
         ("heads", Count), ("kv heads", Count), ("scale", Real), ("window", Count), ("chunk", Count), ("softcap", Real),
-    ], &[(0, 4), (1, 5)]),
+    ], &[(0, 4), (1, 5), (2, 6)]),
     entry(op::CONV, "causal conv", &[("taps", Count), ("silu", Count)], &[(0, 1), (1, 2), (3, 2)]),
     entry(op::DECAY, "decay", &[], &[(0, 1), (1, 2)]),
     entry(op::DELTA, "gated delta", &[("heads", Count), ("key heads", Count)], &[(0, 5), (2, 5)]),

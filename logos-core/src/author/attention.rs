@@ -12,9 +12,6 @@ const K_NORM: NormNames = NormNames("kw", "kwb", "kn");
 /// `o = out(attend(q, k, v))`. Query heads lie over all chips; KV heads over as many as there are heads, each then on
 /// equal groups of neighbouring chips, beside the query heads that read it.
 pub(super) fn author(draft: &mut Draft<'_>, attention: &Attention, x: ValueId) -> Result<ValueId, Refusal> {
-    if attention.sinks.is_some() {
-        return Err(draft.refuse("attention with sinks is no operation yet"));
-    }
     if attention.temperature.is_some() {
         return Err(draft.refuse("a temperature by position is no operation yet"));
     }
@@ -108,8 +105,14 @@ fn attend(
         chunk,
         softcap: attention.softcap,
     };
+    let sinks = match &attention.sinks {
+        None => None,
+        Some(sinks) => Some(draft.vector("sinks", sinks, attention.heads, draft.columns())?),
+    };
+    let mut operands = vec![q, k, v];
     let Some(ctx) = draft.context() else {
-        return draft.bind("c", op, &[q, k, v]);
+        operands.extend(sinks);
+        return draft.bind("c", op, &operands);
     };
     // Positions that no later query sees need no place: a window or a chunk bounds the cache.
     let rows = window.or(chunk).map_or(ctx, |seen| seen.min(ctx));
@@ -118,7 +121,9 @@ fn attend(
     let pos = draft.index("pos")?;
     let keys = draft.state("Kc", rows, cols, form)?;
     let values = draft.state("Vc", rows, cols, form)?;
-    let c = draft.bind("c", op, &[q, k, v, pos, keys, values])?;
+    operands.extend([pos, keys, values]);
+    operands.extend(sinks);
+    let c = draft.bind("c", op, &operands)?;
     draft.append(k, keys, pos)?;
     draft.append(v, values, pos)?;
     Ok(c)

@@ -87,6 +87,7 @@ fn every_block_checks_over_one_two_and_four_chips() {
         attention_layer(|a| a.span = AttentionSpan::Window(100)),
         attention_layer(|a| a.span = AttentionSpan::Chunked(128)),
         attention_layer(|a| a.softcap = Some(50.0)),
+        attention_layer(|a| a.sinks = Some(Weight::whole("l.{l}.sinks", &[4]))),
         attention_layer(|a| {
             a.kv_heads = 1;
             a.k = linear("k", 16, HIDDEN);
@@ -234,8 +235,6 @@ fn refused(spec: &ModelSpec, cut: &Cut, message: &str) {
 #[test]
 fn what_the_language_cannot_say_is_refused_by_name() {
     let here = cut(DECODE, 1, Part::Layer(0));
-    let sinks = attention_layer(|a| a.sinks = Some(Weight::whole("s", &[4])));
-    refused(&sinks, &here, "layer 0 (attention) cannot be authored: attention with sinks is no operation yet");
     let experts = one_layer(|l| {
         l.feed_forward = FeedForward::Experts(crate::spec::Experts {
             count: 8,

@@ -186,22 +186,27 @@ fn write_statements(table: &mut Table, part: &Lowering<'_>) {
     let program = &part.kind.authored.program;
     for statement in &part.spatial.statements {
         let mut row = blank();
-        let (code, result, operands): (u32, ValueId, &[ValueId]) = match statement {
-            StatementRow::Input(value) => (op::INPUT, *value, &[]),
+        let mut operands = [None; statement_row::OPERAND_COUNT];
+        let (code, result) = match statement {
+            StatementRow::Input(value) => (op::INPUT, *value),
             StatementRow::Statement(s) => match &program.statements[*s as usize] {
-                Statement::Let { result, op, operands } => {
+                Statement::Let { result, op, operands: given } => {
+                    operands = op.form().place(given);
                     row[statement_row::ATTRIBUTES..][..statement_row::ATTRIBUTE_COUNT]
                         .copy_from_slice(&op.attributes());
-                    (op.code(), *result, operands)
+                    (op.code(), *result)
                 }
-                Statement::Append { value, state, pos } => (op::APPEND, *state, &[*value, *pos]),
-                Statement::Show { value } => (op::SHOW, *value, &[]),
+                Statement::Append { value, state, pos } => {
+                    (operands[0], operands[1]) = (Some(*value), Some(*pos));
+                    (op::APPEND, *state)
+                }
+                Statement::Show { value } => (op::SHOW, *value),
             },
         };
         row[statement_row::OP] = code;
         row[statement_row::RESULT] = result.0;
-        for at in 0..statement_row::OPERAND_COUNT {
-            row[statement_row::OPERANDS + at] = index(operands.get(at).map(|v| v.0));
+        for (at, operand) in operands.iter().enumerate() {
+            row[statement_row::OPERANDS + at] = index(operand.map(|v| v.0));
         }
         table.push(Part::Statements, row);
     }

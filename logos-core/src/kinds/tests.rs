@@ -10,7 +10,7 @@ use super::*;
 use crate::author::{Source, sample};
 use crate::config;
 use crate::language::{Origin, Role as ValueRole, Sharding};
-use crate::spec::{AttentionSpan, Mixer};
+use crate::spec::{AttentionSpan, Mixer, QkNorm};
 
 const DECODE: Form = Form::Decode { ctx: 262_144, batch: 8 };
 const PREFILL: Form = Form::Prefill { ctx: 262_144, chunk: 512 };
@@ -206,14 +206,15 @@ fn what_cannot_be_authored_is_refused_once_a_part() {
     spec.layer_of = vec![0, 1, 0, 1, 2];
     for layer in &mut spec.layers[..2] {
         if let Mixer::Attention(attention) = &mut layer.mixer {
-            attention.sinks = Some(crate::spec::Weight::whole("s", &[4]));
+            attention.qk_norm = Some(QkNorm::FullWidth { q: sample::rms("qn", 64), k: sample::rms("kn", 32) });
         }
     }
-    let refusals = programs(&spec, DECODE, 1, Weights::Config).unwrap_err();
+    let refusals = programs(&spec, DECODE, 2, Weights::Config).unwrap_err();
     let messages: Vec<_> = refusals.into_iter().map(|refusal| refusal.message).collect();
     let expected = [
-        "layer 0 (attention) cannot be authored: attention with sinks is no operation yet",
-        "layer 1 (attention, window 8) cannot be authored: attention with sinks is no operation yet",
+        "layer 0 (attention) cannot be authored: a norm over all heads that lie on several chips is no operation yet",
+        "layer 1 (attention, window 8) cannot be authored: a norm over all heads that lie on several chips is no \
+         operation yet",
     ];
     assert_eq!(messages, expected);
 }

@@ -4,12 +4,9 @@ use super::ast::Element;
 use super::error::Problem;
 use super::lexer::Kind;
 use super::reader::{Fault, Reader, clipped, unknown};
-use crate::ops::form::{Attribute, AttributeKind, Form, Piece};
+use crate::ops::form::{Attribute, AttributeKind, Form, MAX_OPERANDS, Piece};
 use crate::ops::operation::Words;
 use crate::ops::{FORMS, Op, Row};
-
-/// Most operands of an operation.
-const MAX_OPERANDS: usize = 8;
 
 /// An operation as read: its names are not resolved yet.
 pub(super) struct Read {
@@ -41,7 +38,7 @@ impl Read {
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<Read, Fault> {
     let (form, make) = find(reader)?;
     let mut read = Read { form, make, operands: [None; MAX_OPERANDS], words: [0; 6] };
-    let mut optional = None;
+    let mut optional = vec![None; form.optional.len()];
     pieces(reader, &mut read, form.text, &mut optional)?;
     attributes(reader, &mut read)?;
     reader.expect_stop()?;
@@ -78,7 +75,7 @@ fn find(reader: &Reader<'_>) -> Result<Row, Fault> {
 fn prefix(form: &Form) -> Option<&'static str> {
     match form.text.first() {
         Some(Piece::Word(word)) => Some(word),
-        Some(Piece::Operand(_) | Piece::Comma | Piece::Number(_) | Piece::Optional(_)) | None => None,
+        Some(Piece::Operand(_) | Piece::Comma | Piece::Number(_) | Piece::Optional(..)) | None => None,
     }
 }
 
@@ -89,12 +86,12 @@ fn infix(form: &Form) -> Option<&'static str> {
     }
 }
 
-/// Reads pieces; `optional` remembers whether the optional operands are given, as they are all or none.
+/// Reads pieces; `optional` remembers which groups of operands are given, as each is all there or none of it.
 fn pieces(
     reader: &mut Reader<'_>,
     read: &mut Read,
     pieces_: &'static [Piece],
-    optional: &mut Option<bool>,
+    optional: &mut [Option<bool>],
 ) -> Result<(), Fault> {
     for piece in pieces_ {
         match piece {
@@ -103,13 +100,13 @@ fn pieces(
             Piece::Comma if reader.kind() == Kind::Comma => reader.at += 1,
             Piece::Comma => return Err(reader.unexpected("`,`")),
             Piece::Number(index) => read.words[read.form.attributes[*index].word] = reader.real()?.to_bits(),
-            Piece::Optional(inner) => {
-                let given = match (&*optional, inner.first()) {
-                    (Some(given), _) => *given,
+            Piece::Optional(group, inner) => {
+                let given = match (optional[*group], inner.first()) {
+                    (Some(given), _) => given,
                     (None, Some(Piece::Word(word))) => reader.word() == Some(word),
                     (None, Some(_) | None) => false,
                 };
-                *optional = Some(given);
+                optional[*group] = Some(given);
                 if given {
                     pieces(reader, read, inner, optional)?;
                 }

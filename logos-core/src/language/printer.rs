@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::ast::{
     Axis, Element, Origin, Program, Role, RopePart, RopeTable, Sharding, Statement, Storage, Value, ValueId,
 };
-use crate::ops::form::{AttributeKind, Form, Piece};
+use crate::ops::form::{AttributeKind, Form, MAX_OPERANDS, Piece};
 use crate::spec::Scaling;
 
 /// The text of a program: a heading, a sentence a line, a line feed last.
@@ -148,7 +148,7 @@ fn write_statement(text: &mut String, program: &Program, statement: &Statement) 
         Statement::Let { result, op, operands } => {
             write!(text, "Let {} be ", name(result))?;
             let (form, words) = (op.form(), op.attributes());
-            write_pieces(text, program, form, form.text, operands, &words, "");
+            write_pieces(text, program, form, form.text, &form.place(operands), &words, "");
             for attribute in form.attributes {
                 let word = words[attribute.word];
                 match attribute.kind {
@@ -182,15 +182,15 @@ fn write_pieces(
     program: &Program,
     form: &Form,
     pieces: &[Piece],
-    operands: &[ValueId],
+    operands: &[Option<ValueId>; MAX_OPERANDS],
     words: &[u32; 6],
     mut space: &'static str,
 ) {
     for piece in pieces {
         match piece {
             Piece::Comma => text.push(','),
-            Piece::Optional(inner) => {
-                if operands.len() == form.operands.len() {
+            Piece::Optional(group, inner) => {
+                if form.optional[*group].iter().all(|operand| operands[*operand].is_some()) {
                     write_pieces(text, program, form, inner, operands, words, space);
                 }
             }
@@ -200,7 +200,7 @@ fn write_pieces(
             }
             Piece::Operand(index) => {
                 text.push_str(space);
-                text.push_str(operands.get(*index).map_or("?", |id| program.value(*id).name.as_str()));
+                text.push_str(operands[*index].map_or("?", |id| program.value(id).name.as_str()));
             }
             Piece::Number(index) => {
                 text.push_str(space);

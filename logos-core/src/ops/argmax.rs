@@ -22,7 +22,7 @@ impl Operation for ArgMax {
     const FORM: Form = Form {
         name: "argmax",
         operands: &[operand("x", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("argmax"), Piece::Word("of"), Piece::Operand(0)],
         attributes: &[],
         result: Element::Int,

@@ -2,7 +2,9 @@
 
 use super::element_wise::head_columns;
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
-use super::operation::{Operands, Operation, Words, expect_shape, product, wrong_shape, wrong_sharding};
+use super::operation::{
+    Operands, Operation, Words, expect_shape, expect_sharding, product, wrong_shape, wrong_sharding,
+};
 use super::softcap::softcap;
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
@@ -14,10 +16,12 @@ use crate::spatial::{Emission, Primitive, Recurrence, Work};
 ///
 /// # Operands
 /// `q: [m, heads * D]`, `k: [m, kv_heads * D]`, `v: [m, kv_heads * Dv]`, and, unless stateless, `pos: [m, 1]` and the caches
-/// `K, V: [seqs of rows, kv_heads * D]`, read as they were before this step. Result `[m, heads * Dv]`.
+/// `K, V: [seqs of rows, kv_heads * D]`, read as they were before this step; optionally `sinks: [1, heads]`, one more logit a
+/// head that takes its share of the softmax and no value. Result `[m, heads * Dv]`.
 /// # Text
 /// `attention of q over Kc and Vc with k and v at pos, heads 24, kv heads 4, scale 0.0625`; stateless:
-/// `attention of q with k and v, heads 24, ...`; optional `window 4096`, `chunk 8192`, `softcap 50`
+/// `attention of q with k and v, heads 24, ...`; optional `and sinks s` before the attributes, `window 4096`, `chunk 8192`,
+/// `softcap 50`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttentionOp {
     /// Query heads (whole count).
@@ -73,18 +77,20 @@ impl Operation for AttentionOp {
             operand("pos", OperandKind::Index),
             operand("K", OperandKind::State),
             operand("V", OperandKind::State),
+            operand("sinks", OperandKind::Weight),
         ],
-        optional: 3,
+        optional: &[&[3, 4, 5], &[6]],
         text: &[
             Piece::Word("attention"),
             Piece::Word("of"),
             Piece::Operand(0),
-            Piece::Optional(&[Piece::Word("over"), Piece::Operand(4), Piece::Word("and"), Piece::Operand(5)]),
+            Piece::Optional(0, &[Piece::Word("over"), Piece::Operand(4), Piece::Word("and"), Piece::Operand(5)]),
             Piece::Word("with"),
             Piece::Operand(1),
             Piece::Word("and"),
             Piece::Operand(2),
-            Piece::Optional(&[Piece::Word("at"), Piece::Operand(3)]),
+            Piece::Optional(0, &[Piece::Word("at"), Piece::Operand(3)]),
+            Piece::Optional(1, &[Piece::Word("and"), Piece::Word("sinks"), Piece::Operand(6)]),
         ],
         attributes: &[
             attribute("heads", 0, AttributeKind::Count),
@@ -141,6 +147,9 @@ impl Operation for AttentionOp {
             }
             expect_shape("V", cached, Shape { seqs, rows, cols: v.shape.cols })?;
         }
+        if let Some(sinks) = operands.get(6) {
+            expect_shape("sinks", sinks, Shape::matrix(1, self.heads))?;
+        }
         let cols = self.heads.checked_mul(values).ok_or(Problem::Overflow { what: "the result's width" })?;
         Ok(Shape::matrix(q.shape.rows, cols))
     }
@@ -172,6 +181,9 @@ impl Operation for AttentionOp {
                 let expected = format!("{} as `{}`", k.sharding, k.name);
                 return Err(wrong_sharding(Self::FORM.name, name, value, expected));
             }
+        }
+        if let Some(sinks) = operands.get(6) {
+            expect_sharding(Self::FORM.name, "sinks", sinks, q.sharding)?;
         }
         if q.sharding != Sharding::Whole && k.sharding == Sharding::Whole && self.kv_heads > 1 {
             // Every chip would hold the heads, but which of them it reads would differ from chip to chip.
@@ -211,6 +223,7 @@ impl AttentionOp {
         // The chip's KV heads are those its query heads read, so they group as the whole model's do.
         let group = heads / (k.cols() / width);
         let tokens = q.rows() / cache.map_or(1, |(keys, _)| keys.seqs());
+        let sinks = chip.optional(6).map(|sinks| sinks.row(0));
         let position = |row: usize| chip.optional_int(3).map_or(row, |pos| pos[row] as usize);
 
         let mut y = Matrix::zeros(q.rows(), heads * values);
@@ -234,8 +247,10 @@ impl AttentionOp {
             for head in 0..heads {
                 let query = &q.row(row)[head * width..(head + 1) * width];
                 let kv = head / group;
-                let mut weights = Vec::with_capacity(key_rows.len());
+                let mut weights = Vec::with_capacity(key_rows.len() + 1);
                 weights.extend(key_rows.iter().map(|key| self.score(query, &key[kv * width..(kv + 1) * width])));
+                // The sink takes its share last, and no value goes with it.
+                weights.extend(sinks.map(|sinks| sinks[head]));
                 softmax(&mut weights);
                 let y = &mut y.row_mut(row)[head * values..(head + 1) * values];
                 for (weight, value) in weights.iter().zip(&value_rows) {
@@ -280,10 +295,8 @@ impl Lower for AttentionOp {
 
     fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
         let [q, k, v] = [bound.operands[0], bound.operands[1], bound.operands[2]];
-        let cache = match bound.operands {
-            [_, _, _, _, keys, values] => Some((*keys, *values)),
-            _ => None,
-        };
+        let [_, _, _, _, keys, values, sinks, ..] = Self::FORM.place(bound.operands);
+        let cache = keys.zip(values);
         if net.groups != 1 {
             return Err(LowerError::Form { what: "attention needs all rows of a step in one group" });
         }
@@ -303,8 +316,12 @@ impl Lower for AttentionOp {
             };
             (load(0, keys), load(1, values))
         });
+        let sinks = sinks.map(|sinks| {
+            let bytes = storage_bytes(net.cx.cols(sinks), net.value(sinks).storage);
+            net.load(2, sinks, 1, bytes)
+        });
         let work = Work { a: net.columns(context_tile), b: dk, base };
-        let scores = net.compute(2, Primitive::Scores, firings, work, Emission::Stream(1));
+        let scores = net.compute(3, Primitive::Scores, firings, work, Emission::Stream(1));
         net.feed(scores, q, Want::HoldAll)?;
         net.feed(scores, k, Want::HoldAll)?;
         if let Some((load, _)) = loads {
@@ -317,11 +334,14 @@ impl Lower for AttentionOp {
             b: 1,
             base: SOFTMAX_OPS.div_ceil(u64::from(unit.chain)),
         };
-        let softmax = net.compute(3, Primitive::Softmax, firings, work, Emission::Stream(1));
+        let softmax = net.compute(4, Primitive::Softmax, firings, work, Emission::Stream(1));
         net.recur(softmax, Recurrence::Cycles(SOFTMAX_RECURRENCE));
         net.link(softmax, scores, Want::Stream(1), Slot::one(elements * 4))?;
+        if let Some(load) = sinks {
+            net.feed_loaded(softmax, load, Want::HoldAll)?;
+        }
         let work = Work { a: net.columns(dv), b: context_tile, base };
-        let values_stage = net.compute(4, Primitive::Values, firings, work, Emission::Whole);
+        let values_stage = net.compute(5, Primitive::Values, firings, work, Emission::Whole);
         // A firing's probabilities, and beside them each row's factor on what was summed before it.
         let b = storage_bytes(context_tile, net.value(q).storage) + 4;
         net.link(values_stage, softmax, Want::Stream(1), Slot::one(heads * tokens * b))?;

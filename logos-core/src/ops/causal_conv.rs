@@ -37,7 +37,7 @@ impl Operation for CausalConv {
             operand("taps", OperandKind::Weight),
             operand("R", OperandKind::State),
         ],
-        optional: 1,
+        optional: &[&[2]],
         text: &[
             Piece::Word("causal"),
             Piece::Word("conv"),
@@ -46,7 +46,7 @@ impl Operation for CausalConv {
             Piece::Word("with"),
             Piece::Word("taps"),
             Piece::Operand(1),
-            Piece::Optional(&[Piece::Word("over"), Piece::Operand(2)]),
+            Piece::Optional(0, &[Piece::Word("over"), Piece::Operand(2)]),
         ],
         attributes: &[attribute("taps", 0, AttributeKind::RowsOf(1)), attribute("silu", 1, AttributeKind::Flag)],
         result: Element::Real,

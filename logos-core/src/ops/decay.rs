@@ -29,7 +29,7 @@ impl Operation for Decay {
             operand(NAMES[1], OperandKind::Weight),
             operand(NAMES[2], OperandKind::Weight),
         ],
-        optional: 0,
+        optional: &[],
         text: &[
             Piece::Word("decay"),
             Piece::Word("of"),

@@ -97,8 +97,8 @@ pub(super) fn rest_whole(
     first: usize,
     operands: Operands<'_>,
 ) -> Result<(), Problem> {
-    for (index, name) in names.iter().enumerate().take(operands.count()).skip(first) {
-        let value = operands.at(index);
+    for (index, name) in names.iter().enumerate().skip(first) {
+        let Some(value) = operands.get(index) else { continue };
         if value.sharding != Sharding::Whole {
             return Err(wrong_sharding(op, name, value, "whole"));
         }
@@ -110,8 +110,10 @@ pub(super) fn rest_whole(
 pub(super) fn norm_shape(heads: u32, names: &[&'static str], operands: Operands<'_>) -> Result<Shape, Problem> {
     let x = operands.at(0);
     let width = if heads == 0 { x.shape.cols } else { head_columns("x", x, heads)? };
-    for (index, name) in names.iter().enumerate().take(operands.count()).skip(1) {
-        expect_shape(name, operands.at(index), Shape::matrix(1, width))?;
+    for (index, name) in names.iter().enumerate().skip(1) {
+        if let Some(value) = operands.get(index) {
+            expect_shape(name, value, Shape::matrix(1, width))?;
+        }
     }
     Ok(x.shape)
 }

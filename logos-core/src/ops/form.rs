@@ -1,6 +1,9 @@
 //! The surface form of an operation, as data: parser and printer read the same table.
 
-use crate::language::ast::Element;
+use crate::language::ast::{Element, ValueId};
+
+/// Most operands of an operation: those of a statement's row.
+pub const MAX_OPERANDS: usize = logos_bundle::table::layout::statement::OPERAND_COUNT;
 
 /// How an operation reads.
 #[derive(Debug)]
@@ -9,8 +12,9 @@ pub struct Form {
     pub name: &'static str,
     /// Operands, in the order of the tree.
     pub operands: &'static [Operand],
-    /// How many of the last operands may be left out, all of them or none.
-    pub optional: usize,
+    /// Groups of operands that may be left out, each all together. How many operands are given tells which groups are: of
+    /// several choices of one count, the one with the earlier groups.
+    pub optional: &'static [&'static [usize]],
     /// The words and where the operands stand.
     pub text: &'static [Piece],
     /// Attributes, in the order they print.
@@ -60,8 +64,8 @@ pub enum Piece {
     Comma,
     /// The value of an attribute that stands among the words, by its index in [`Form::attributes`].
     Number(usize),
-    /// Pieces that stand exactly where the optional operands are given; not nested.
-    Optional(&'static [Piece]),
+    /// Pieces that stand exactly where a group of optional operands is given, by its index in [`Form::optional`].
+    Optional(usize, &'static [Piece]),
 }
 
 /// An attribute: one word of the statement's row.
@@ -128,10 +132,47 @@ impl Range {
     }
 }
 
+/// For each operand of a form its place among those given.
+pub type Places = [Option<usize>; MAX_OPERANDS];
+
 impl Form {
     /// Operands that must be given.
-    pub const fn required(&self) -> usize {
-        self.operands.len() - self.optional
+    pub fn required(&self) -> usize {
+        self.operands.len() - self.optional.iter().map(|group| group.len()).sum::<usize>()
+    }
+
+    /// The counts of operands that can be given, ascending.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts: Vec<usize> = (0..1 << self.optional.len()).map(|chosen| self.count(chosen)).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        counts
+    }
+
+    /// Where each operand stands among `given` ones; none if no choice of optional groups is of this count.
+    pub fn places(&self, given: usize) -> Option<Places> {
+        let chosen = (0..1u32 << self.optional.len()).find(|&chosen| self.count(chosen) == given)?;
+        let mut places = [None; MAX_OPERANDS];
+        let mut next = 0;
+        for (operand, place) in places.iter_mut().enumerate().take(self.operands.len()) {
+            let group = self.optional.iter().position(|group| group.contains(&operand));
+            if group.is_none_or(|group| chosen >> group & 1 == 1) {
+                *place = Some(next);
+                next += 1;
+            }
+        }
+        Some(places)
+    }
+
+    /// The operands given, each at its own index; none where left out, and all none where the count is wrong.
+    pub fn place(&self, given: &[ValueId]) -> [Option<ValueId>; MAX_OPERANDS] {
+        let places = self.places(given.len()).unwrap_or_default();
+        places.map(|place| place.and_then(|at| given.get(at).copied()))
+    }
+
+    fn count(&self, chosen: u32) -> usize {
+        let groups = self.optional.iter().enumerate().filter(|(group, _)| chosen >> group & 1 == 1);
+        self.required() + groups.map(|(_, group)| group.len()).sum::<usize>()
     }
 }
 

@@ -39,7 +39,7 @@ impl Operation for GatedDeltaOp {
             operand("beta", OperandKind::Value),
             operand("S", OperandKind::State),
         ],
-        optional: 1,
+        optional: &[&[5]],
         text: &[
             Piece::Word("gated"),
             Piece::Word("delta"),
@@ -53,7 +53,7 @@ impl Operation for GatedDeltaOp {
             Piece::Operand(3),
             Piece::Word("and"),
             Piece::Operand(4),
-            Piece::Optional(&[Piece::Word("over"), Piece::Operand(5)]),
+            Piece::Optional(0, &[Piece::Word("over"), Piece::Operand(5)]),
         ],
         attributes: &[attribute("heads", 0, AttributeKind::Count), attribute("key heads", 1, AttributeKind::Count)],
         result: Element::Real,

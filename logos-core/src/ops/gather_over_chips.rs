@@ -24,7 +24,7 @@ impl Operation for GatherOverChips {
     const FORM: Form = Form {
         name: "gather over chips",
         operands: &[operand("x", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("gather"), Piece::Word("of"), Piece::Operand(0), Piece::Word("over"), Piece::Word("chips")],
         attributes: &[],
         result: Element::Real,

@@ -29,7 +29,7 @@ impl Operation for GeGlu {
     const FORM: Form = Form {
         name: "geglu",
         operands: &[operand(NAMES[0], OperandKind::Value), operand(NAMES[1], OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("geglu"), Piece::Word("of"), Piece::Operand(0), Piece::Word("and"), Piece::Operand(1)],
         attributes: &[attribute("tanh", 0, AttributeKind::Flag)],
         result: Element::Real,

@@ -26,7 +26,7 @@ impl Operation for Gelu {
     const FORM: Form = Form {
         name: "gelu",
         operands: &[operand("a", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("gelu"), Piece::Word("of"), Piece::Operand(0)],
         attributes: &[attribute("tanh", 0, AttributeKind::Flag)],
         result: Element::Real,

@@ -30,7 +30,7 @@ impl Operation for L2Norm {
     const FORM: Form = Form {
         name: "l2norm",
         operands: &[operand("x", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("l2norm"), Piece::Word("of"), Piece::Operand(0)],
         attributes: &[
             attribute("heads", 2, AttributeKind::Count),

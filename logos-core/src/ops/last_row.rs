@@ -25,7 +25,7 @@ impl Operation for LastRow {
     const FORM: Form = Form {
         name: "last row",
         operands: &[operand("x", OperandKind::Input)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("last"), Piece::Word("row"), Piece::Word("of"), Piece::Operand(0)],
         attributes: &[attribute("sequences", 0, AttributeKind::Count)],
         result: Element::Real,

@@ -34,7 +34,7 @@ impl Operation for LayerNorm {
             operand("weight", OperandKind::Weight),
             operand("bias", OperandKind::Weight),
         ],
-        optional: 1,
+        optional: &[&[2]],
         text: &[
             Piece::Word("layernorm"),
             Piece::Word("of"),
@@ -42,7 +42,7 @@ impl Operation for LayerNorm {
             Piece::Word("with"),
             Piece::Word("weight"),
             Piece::Operand(1),
-            Piece::Optional(&[Piece::Word("and"), Piece::Word("bias"), Piece::Operand(2)]),
+            Piece::Optional(0, &[Piece::Word("and"), Piece::Word("bias"), Piece::Operand(2)]),
         ],
         attributes: &[
             attribute("eps", 0, AttributeKind::Real(Range::NonNegative)),

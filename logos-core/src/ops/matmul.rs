@@ -22,7 +22,7 @@ impl Operation for MatMul {
     const FORM: Form = Form {
         name: "matmul",
         operands: &[operand("x", OperandKind::Value), operand("W", OperandKind::Weight)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Operand(0), Piece::Word("matmul"), Piece::Operand(1)],
         attributes: &[],
         result: Element::Real,

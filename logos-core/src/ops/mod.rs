@@ -109,6 +109,7 @@ macro_rules! op_table {
             /// # Errors
             /// The first thing that is wrong, in the order: operand count and roles, attributes, shapes, shardings.
             pub fn derive(&self, operands: Operands<'_>) -> Result<(Shape, Sharding), Problem> {
+                let operands = operands.of(self.form())?;
                 operation::check_form(self.form(), self.attributes(), operands)?;
                 match self { $(Op::$name(op) => Ok((op.shape(operands)?, op.sharding(operands)?)),)* }
             }
@@ -135,6 +136,7 @@ macro_rules! op_table {
             ///
             /// The operands must be ones that [`Op::derive`] accepted, with `result` the shape it gave.
             pub fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+                let operands = operands.of(self.form()).ok()?;
                 match self { $(Op::$name(op) => op.macs(operands, result),)* }
             }
         }

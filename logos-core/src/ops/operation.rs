@@ -1,6 +1,6 @@
 //! What every operation answers, and the checks that are the same for all.
 
-use super::form::{AttributeKind, Form, OperandKind};
+use super::form::{AttributeKind, Form, OperandKind, Places};
 use crate::language::ast::{Axis, Element, Origin, Role, RopePart, Shape, Sharding, Value, ValueId};
 use crate::language::error::Problem;
 
@@ -48,6 +48,8 @@ pub trait Operation: Copy {
 pub struct Operands<'a> {
     values: &'a [Value],
     ids: &'a [ValueId],
+    /// Where each operand stands among `ids`; none: at its own index.
+    places: Option<Places>,
     chips: u32,
 }
 
@@ -59,7 +61,19 @@ impl<'a> Operands<'a> {
     pub fn new(values: &'a [Value], ids: &'a [ValueId], chips: u32) -> Result<Self, Problem> {
         match ids.iter().find(|id| id.0 as usize >= values.len()) {
             Some(id) => Err(Problem::Foreign { index: id.0 }),
-            None => Ok(Operands { values, ids, chips }),
+            None => Ok(Operands { values, ids, places: None, chips }),
+        }
+    }
+
+    /// The same by the operand indices of a form.
+    pub(super) fn of(self, form: &Form) -> Result<Self, Problem> {
+        match form.places(self.ids.len()) {
+            Some(places) => Ok(Operands { places: Some(places), ..self }),
+            None => {
+                let expected: Vec<String> = form.counts().iter().map(usize::to_string).collect();
+                let expected = expected.join(" or ").into();
+                Err(Problem::OperandCount { op: form.name, expected, found: self.ids.len() })
+            }
         }
     }
 
@@ -68,32 +82,31 @@ impl<'a> Operands<'a> {
         self.chips
     }
 
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.ids.len()
-    }
-
     /// The operand at `index`, if given.
     pub fn get(&self, index: usize) -> Option<&'a Value> {
-        self.ids.get(index).map(|id| &self.values[id.0 as usize])
+        let at = match self.places {
+            Some(places) => places.get(index).copied().flatten()?,
+            None => index,
+        };
+        self.ids.get(at).map(|id| &self.values[id.0 as usize])
     }
 
     /// The operand at `index`, which the form requires.
     pub fn at(&self, index: usize) -> &'a Value {
-        &self.values[self.ids[index].0 as usize]
+        match self.get(index) {
+            Some(value) => value,
+            // The count of operands was compared with the form's before anything asks.
+            None => unreachable!("operand {index} is required"),
+        }
     }
 }
 
 /// What the checks shared by all operations find.
 pub(super) fn check_form(form: &Form, words: Words, operands: Operands<'_>) -> Result<(), Problem> {
-    let (count, all) = (operands.count(), form.operands.len());
-    if count != all && count != form.required() {
-        let expected = if form.optional == 0 { format!("{all}") } else { format!("{} or {all}", form.required()) };
-        return Err(Problem::OperandCount { op: form.name, expected: expected.into(), found: count });
-    }
-    for (index, operand) in form.operands.iter().enumerate().take(count) {
-        let value = operands.at(index);
-        expect_kind(operand.name, value, operand.kind)?;
+    for (index, operand) in form.operands.iter().enumerate() {
+        if let Some(value) = operands.get(index) {
+            expect_kind(operand.name, value, operand.kind)?;
+        }
     }
     for attribute in form.attributes {
         check_attribute(attribute.name, attribute.kind, words[attribute.word])?;

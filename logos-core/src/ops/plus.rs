@@ -25,7 +25,7 @@ impl Operation for Plus {
     const FORM: Form = Form {
         name: "plus",
         operands: &[operand(NAMES[0], OperandKind::Value), operand(NAMES[1], OperandKind::ValueOrWeight)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Operand(0), Piece::Word("plus"), Piece::Operand(1)],
         attributes: &[],
         result: Element::Real,

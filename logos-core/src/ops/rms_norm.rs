@@ -34,12 +34,12 @@ impl Operation for RmsNorm {
     const FORM: Form = Form {
         name: "rmsnorm",
         operands: &[operand("x", OperandKind::Value), operand("weight", OperandKind::Weight)],
-        optional: 1,
+        optional: &[&[1]],
         text: &[
             Piece::Word("rmsnorm"),
             Piece::Word("of"),
             Piece::Operand(0),
-            Piece::Optional(&[Piece::Word("with"), Piece::Word("weight"), Piece::Operand(1)]),
+            Piece::Optional(0, &[Piece::Word("with"), Piece::Word("weight"), Piece::Operand(1)]),
         ],
         attributes: &[
             attribute("eps", 0, AttributeKind::Real(Range::NonNegative)),

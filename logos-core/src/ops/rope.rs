@@ -53,7 +53,7 @@ impl Operation for RopeOp {
             operand("cos", OperandKind::Cosines),
             operand("sin", OperandKind::Sines),
         ],
-        optional: 0,
+        optional: &[],
         text: &[
             Piece::Word("rope"),
             Piece::Word("of"),

@@ -21,7 +21,7 @@ impl Operation for Rows {
     const FORM: Form = Form {
         name: "rows",
         operands: &[operand("E", OperandKind::Weight), operand("token", OperandKind::Index)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("rows"), Piece::Word("of"), Piece::Operand(0), Piece::Word("at"), Piece::Operand(1)],
         attributes: &[],
         result: Element::Real,

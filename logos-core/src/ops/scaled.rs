@@ -26,7 +26,7 @@ impl Operation for Scaled {
     const FORM: Form = Form {
         name: "scaled",
         operands: &[operand("a", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Operand(0), Piece::Word("scaled"), Piece::Word("by"), Piece::Number(0)],
         attributes: &[attribute("factor", 0, AttributeKind::Inline(Range::Any))],
         result: Element::Real,

@@ -23,7 +23,7 @@ impl Operation for Sigmoid {
     const FORM: Form = Form {
         name: "sigmoid",
         operands: &[operand("a", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("sigmoid"), Piece::Word("of"), Piece::Operand(0)],
         attributes: &[],
         result: Element::Real,

@@ -24,7 +24,7 @@ impl Operation for Silu {
     const FORM: Form = Form {
         name: "silu",
         operands: &[operand("a", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("silu"), Piece::Word("of"), Piece::Operand(0)],
         attributes: &[],
         result: Element::Real,

@@ -26,7 +26,7 @@ impl Operation for SoftCap {
     const FORM: Form = Form {
         name: "softcap",
         operands: &[operand("a", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("softcap"), Piece::Word("of"), Piece::Operand(0)],
         attributes: &[attribute("cap", 0, AttributeKind::Real(Range::Positive))],
         result: Element::Real,

@@ -25,7 +25,7 @@ impl Operation for SumOverChips {
     const FORM: Form = Form {
         name: "sum over chips",
         operands: &[operand("x", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("sum"), Piece::Word("of"), Piece::Operand(0), Piece::Word("over"), Piece::Word("chips")],
         attributes: &[],
         result: Element::Real,

@@ -26,7 +26,7 @@ impl Operation for SwiGlu {
     const FORM: Form = Form {
         name: "swiglu",
         operands: &[operand(NAMES[0], OperandKind::Value), operand(NAMES[1], OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("swiglu"), Piece::Word("of"), Piece::Operand(0), Piece::Word("and"), Piece::Operand(1)],
         attributes: &[],
         result: Element::Real,

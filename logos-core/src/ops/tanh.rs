@@ -23,7 +23,7 @@ impl Operation for Tanh {
     const FORM: Form = Form {
         name: "tanh",
         operands: &[operand("a", OperandKind::Value)],
-        optional: 0,
+        optional: &[],
         text: &[Piece::Word("tanh"), Piece::Word("of"), Piece::Operand(0)],
         attributes: &[],
         result: Element::Real,

@@ -44,7 +44,9 @@ fn words_are_those_of_the_table_layout() {
 #[test]
 fn forms_are_consistent() {
     for (form, _) in FORMS {
-        assert!(form.operands.len() <= 8 && form.optional < form.operands.len(), "{}", form.name);
+        assert!(form.operands.len() <= form::MAX_OPERANDS && form.required() > 0, "{}", form.name);
+        let optional: Vec<usize> = form.optional.iter().flat_map(|group| group.iter().copied()).collect();
+        assert!(optional.is_sorted_by(|a, b| a < b), "{}: groups in order of their operands", form.name);
         assert!(form.attributes.iter().all(|attribute| attribute.word < 6), "{}", form.name);
     }
 }

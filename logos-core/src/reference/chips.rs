@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::data::{Data, Matrix, State};
 use crate::language::ast::{Program, ValueId};
+use crate::ops::form::{Form, MAX_OPERANDS};
 
 /// The arithmetic of an operation; each operation's own file implements it.
 pub(crate) trait Evaluate {
@@ -15,7 +16,7 @@ pub(crate) trait Evaluate {
 /// The operands of one statement on all chips.
 pub(crate) struct Chips<'a> {
     program: &'a Program,
-    operands: &'a [ValueId],
+    operands: [Option<ValueId>; MAX_OPERANDS],
     values: &'a [Vec<Data>],
     states: &'a mut [Vec<State>],
 }
@@ -24,7 +25,7 @@ pub(crate) struct Chips<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Chip<'a> {
     program: &'a Program,
-    operands: &'a [ValueId],
+    operands: [Option<ValueId>; MAX_OPERANDS],
     values: &'a [Vec<Data>],
     states: &'a [Vec<State>],
     chip: usize,
@@ -34,11 +35,12 @@ impl<'a> Chips<'a> {
     /// `values` and `states` are by value, then by chip; empty for values that are not held, or not yet.
     pub(crate) fn new(
         program: &'a Program,
-        operands: &'a [ValueId],
+        form: &Form,
+        operands: &[ValueId],
         values: &'a [Vec<Data>],
         states: &'a mut [Vec<State>],
     ) -> Self {
-        Chips { program, operands, values, states }
+        Chips { program, operands: form.place(operands), values, states }
     }
 
     fn count(&self) -> usize {
@@ -56,7 +58,7 @@ impl<'a> Chips<'a> {
 
     /// The operand's declaration or binding.
     pub(crate) fn value(&self, operand: usize) -> &'a crate::language::ast::Value {
-        self.program.value(self.operands[operand])
+        self.program.value(required(&self.operands, operand))
     }
 
     /// Works on each chip apart.
@@ -70,7 +72,7 @@ impl<'a> Chips<'a> {
         operand: usize,
         mut f: impl FnMut(Chip<'_>, Option<&mut State>) -> Matrix,
     ) -> Vec<Data> {
-        let id = self.operands.get(operand).map(|id| id.0 as usize);
+        let id = self.operands[operand].map(|id| id.0 as usize);
         let mut states = id.map(|id| std::mem::take(&mut self.states[id])).unwrap_or_default();
         let mut results = Vec::with_capacity(self.count());
         for chip in 0..self.count() {
@@ -99,12 +101,12 @@ impl<'a> Chip<'a> {
 
     /// An operand of Real that may be left out.
     pub(crate) fn optional(&self, operand: usize) -> Option<&'a Matrix> {
-        (operand < self.operands.len()).then(|| self.real(operand))
+        self.operands[operand].map(|_| self.real(operand))
     }
 
     /// An operand of Int that may be left out.
     pub(crate) fn optional_int(&self, operand: usize) -> Option<&'a [u32]> {
-        (operand < self.operands.len()).then(|| self.int(operand))
+        self.operands[operand].map(|_| self.int(operand))
     }
 
     /// An operand of Int, one a row.
@@ -117,7 +119,7 @@ impl<'a> Chip<'a> {
 
     /// A state that may be left out, as it was before the step.
     pub(crate) fn optional_state(&self, operand: usize) -> Option<&'a State> {
-        self.operands.get(operand).map(|id| &self.states[id.0 as usize][self.chip])
+        self.operands[operand].map(|id| &self.states[id.0 as usize][self.chip])
     }
 
     /// Which chip this is.
@@ -127,7 +129,7 @@ impl<'a> Chip<'a> {
 
     /// Columns of a head of an operand that is `heads` heads wide on all chips together; of the whole row for 0 heads.
     pub(crate) fn head_columns(&self, operand: usize, heads: u32) -> usize {
-        (self.program.value(self.operands[operand]).shape.cols / heads.max(1)) as usize
+        (self.program.value(required(&self.operands, operand)).shape.cols / heads.max(1)) as usize
     }
 
     /// Each element of the first operand.
@@ -143,6 +145,14 @@ impl<'a> Chip<'a> {
     }
 
     fn data(&self, operand: usize) -> &'a Data {
-        &self.values[self.operands[operand].0 as usize][self.chip]
+        &self.values[required(&self.operands, operand).0 as usize][self.chip]
+    }
+}
+
+fn required(operands: &[Option<ValueId>; MAX_OPERANDS], operand: usize) -> ValueId {
+    match operands[operand] {
+        Some(id) => id,
+        // The program was checked: what its operations' forms ask for is given.
+        None => unreachable!("operand {operand} is required"),
     }
 }

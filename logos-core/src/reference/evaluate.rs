@@ -11,7 +11,7 @@ pub(super) fn evaluate(program: &Program, mut values: Vec<Vec<Data>>, states: &m
     for statement in &program.statements {
         match statement {
             Statement::Let { result, op, operands } => {
-                values[result.0 as usize] = op.evaluate(&mut Chips::new(program, operands, &values, states));
+                values[result.0 as usize] = op.evaluate(&mut Chips::new(program, op.form(), operands, &values, states));
             }
             Statement::Append { value, state, pos } => {
                 let (rows, pos) = (&values[value.0 as usize], &values[pos.0 as usize]);

@@ -83,6 +83,7 @@ Activations are f32.
 Let x be a 6 by 48 input of Real.
 Let w be a 1 by 48 weight of Real, stored f16.
 Let b be a 1 by 48 weight of Real, stored f16.
+Let si be a 1 by 4 weight of Real, stored f16.
 Let n be layernorm of x with weight w and bias b, eps 1e-5.
 Let m be layernorm of n with weight w, eps 0.
 Let r be rmsnorm of m, eps 1e-12, heads 3.
@@ -97,7 +98,7 @@ Let u be swiglu of f and x.
 Let d be silu of u.
 Let p be d times w.
 Let z be p plus b.
-Let o be attention of z with p and d, heads 4, kv heads 4, scale 0.28867513, window 4, chunk 8192, softcap 50.
+Let o be attention of z with p and d and sinks si, heads 4, kv heads 4, scale 0.28867513, window 4, chunk 8192, softcap 50.
 Show o.
 ",
     "\
