@@ -1,12 +1,12 @@
 //! Rules 4 to 7 and 9 on an edge: it is the one its port asks for, its tokens balance, its data are in time, its buffer
 //! has room and a place of its own.
 
-use super::ledger::{Ledger, equal, hold};
+use super::ledger::{At, Ledger, failed, hold, holds};
 use super::parts::{self, Port, Take};
 use super::place::hops;
 use super::program::{Program, bytes};
 use super::section::{Section, Stage, UNREACHED};
-use crate::table::layout::{NONE, primitive};
+use crate::table::layout::{NONE, Part, primitive};
 
 /// An edge between two stages, with what time and space are measured by.
 struct Edge {
@@ -30,45 +30,56 @@ pub(super) const fn port(
         l.fault(4, s.stage_at(to), n as i128 + 1, n as i128, "edges of the stage, at least");
         return;
     }
-    let at = s.edge_at(s.edges);
+    let row = s.edges;
+    let at = At(Part::Edges as u32, s.first_edge + row as u32);
     let [from, consumer, number, kind, tokens_out, tokens_in, groups, capacity, slot, address, value, ..] =
-        p.frame.edges[s.first_edge as usize + s.edges];
-    s.edges += 1;
-    let producer = if port.value == NONE {
-        stage_of[port.part]
-    } else {
+        p.frame.edges[s.first_edge as usize + row];
+    s.edges = row + 1;
+    let of_value = port.value != NONE;
+    let producer = if of_value {
         let v = &p.values[port.value as usize];
-        equal!(l, 4, at, s.index, v.section, "section whose stage emits the value read");
+        hold!(l, 4, v.section == s.index, at, s.index, v.section, "section whose stage emits the value read");
         v.stage
+    } else {
+        stage_of[port.part]
     };
-    equal!(l, 4, at, producer, from, "producer");
-    equal!(l, 4, at, to, consumer as usize, "consumer");
-    equal!(l, 4, at, n, number as usize, "port");
-    equal!(l, 4, at, port.value, value, "value that flows");
-    if l.failed(4) {
+    holds!(l, 4 * 4, at,
+        producer == from => producer, from, "producer";
+        to as u32 == consumer => to, consumer, "consumer";
+        n as u32 == number => n, number, "port";
+        port.value == value => port.value, value, "value that flows";
+    );
+    if failed!(l, 4) {
         return;
     }
     let from = from as usize;
-    let (u, v) = (s.stages[from], s.stages[to]);
+    let u = s.stages[from];
+    let v = s.stages[to];
     s.stages[from].read = true;
-    let whole = port.value != NONE && u.whole;
-    let (stream, holds) = match port.take {
-        Take::Stream(k) if !whole => (k, 0),
-        Take::HoldAll => (0, 1),
-        Take::Stream(_) | Take::Hold => (0, s.groups),
+    let whole = of_value && u.whole;
+    let mut all = false;
+    let mut stream = 0;
+    let holds = match port.take {
+        Take::Stream(k) if !whole => {
+            stream = k;
+            0
+        }
+        Take::HoldAll => {
+            all = true;
+            1
+        }
+        Take::Stream(_) | Take::Hold => s.groups,
     };
-    equal!(l, 4, at, holds != 0, kind == 1, "kind of the edge: 0 a stream, 1 a hold");
-    equal!(l, 4, at, holds, groups as i128, "groups of a hold");
-    if l.failed(4) {
+    holds!(l, 4 * 2, at,
+        (holds != 0) == (kind == 1) => holds != 0, kind, "kind of the edge: 0 a stream, 1 a hold";
+        holds == groups as i128 => holds, groups, "groups of a hold";
+    );
+    if failed!(l, 4) {
         return;
     }
-    let slot = slot as i128;
-    let all = matches!(port.take, Take::HoldAll);
     let expected = if u.primitive == primitive::LOAD {
         if holds == 0 { u.bytes } else { u.bytes * (u.firings / holds) }
-    } else if port.value == NONE {
-        port.slot
-    } else {
+    } else if of_value {
         let x = &p.values[port.value as usize];
         let n = if all {
             p.m * x.cols_l
@@ -78,40 +89,61 @@ pub(super) const fn port(
             s.rows * x.tile
         };
         bytes(x.storage, n)
+    } else {
+        port.slot
     };
-    equal!(l, 9, at, expected, slot, "bytes of a slot");
-    let (capacity, address) = (capacity as i128, address as i128);
-    equal!(l, 9, at, 0, address % 64, "address, a multiple of 64: rest");
-    hold!(l, 9, address >= s.end, at, s.end, address, "address, at least the end of the buffer before");
-    s.end = address + capacity * slot;
-    let c = &p.frame.chip;
-    let way = hops(c, &u.area, &v.area);
+    let slot = slot as i128;
+    let capacity = capacity as i128;
+    let start = address as i128;
+    holds!(l, 9 * 3, at,
+        expected == slot => expected, slot, "bytes of a slot";
+        address & 63 == 0 => 0, address & 63, "address, a multiple of 64: rest";
+        start >= s.end => s.end, start, "address, at least the end of the buffer before";
+    );
+    s.end = start + capacity * slot;
+    let way = hops(&p.frame.chip, &u.area, &v.area);
     let e = Edge { capacity, latency: u.ii + u.tail + way, release: v.ii + 2 + way };
     // Distances from the input's load, at initiation intervals alone: first firing to first, last to last.
-    let reached = u.first != UNREACHED;
-    let (mut first, mut last) = (u.first + e.latency, u.last + e.latency);
+    let mut first = u.first + e.latency;
+    let mut last = u.last + e.latency;
     if holds == 0 {
-        let (out, taken) = (tokens_out as i128, tokens_in as i128);
+        let out = tokens_out as i128;
+        let taken = tokens_in as i128;
         // Within a statement every firing of one part meets one of the next; a value's are as its emitter says.
-        equal!(l, 5, at, if port.value == NONE { 1 } else { u.emits }, out, "tokens a producer firing");
-        equal!(l, 5, at, stream, taken, "tokens a consumer firing");
-        if port.value != NONE {
-            let n = p.values[port.value as usize].tiles * s.groups;
-            equal!(l, 5, at, n, out * u.firings, "tokens of the value");
+        let emits = if of_value { u.emits } else { 1 };
+        let n = out * u.firings;
+        let value_tokens = if of_value { p.values[port.value as usize].tiles * s.groups } else { n };
+        let most = taken * v.firings;
+        holds!(l, 5 * 4, at,
+            emits == out => emits, out, "tokens a producer firing";
+            stream == taken => stream, taken, "tokens a consumer firing";
+            value_tokens == n => value_tokens, n, "tokens of the value";
+            most - taken < n && n <= most => n, most, "tokens taken, the last firing's perhaps in part";
+        );
+        let bytes = taken * slot;
+        if bytes > v.taken {
+            s.stages[to].taken = bytes;
         }
-        s.stages[to].taken = largest(v.taken, taken * slot);
-        s.stages[from].given = largest(u.given, out * slot);
-        if !l.failed(5) {
-            stream_holds(s, &u, &v, &e, out, taken, l);
+        let bytes = out * slot;
+        if bytes > u.given {
+            s.stages[from].given = bytes;
         }
+        if failed!(l, 5) {
+            return;
+        }
+        stream_holds(s.interval, at, &u, &v, &e, out, taken, l);
     } else {
-        equal!(l, 5, at, 0, u.firings % holds, "firings of the producer, a multiple of the groups: rest");
-        equal!(l, 5, at, 0, v.firings % holds, "firings of the consumer, a multiple of the groups: rest");
-        first += (u.firings / holds - 1) * u.ii;
-        last += (v.firings / holds - 1) * v.ii;
-        hold_holds(s, &u, &v, &e, holds, l);
+        let a = u.firings / holds;
+        let b = v.firings / holds;
+        holds!(l, 5 * 2, at,
+            a * holds == u.firings => a * holds, u.firings, "firings of the producer, a multiple of the groups";
+            b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
+        );
+        first += (a - 1) * u.ii;
+        last += (b - 1) * v.ii;
+        hold_holds(s.interval, at, &u, &v, &e, holds, a, b, l);
     }
-    if reached {
+    if u.first != UNREACHED {
         let v = &mut s.stages[to];
         v.first = largest(v.first, first);
         v.last = largest(v.last, last);
@@ -130,68 +162,94 @@ const fn gcd(mut a: i128, mut b: i128) -> i128 {
 }
 
 /// A stream of `p` tokens a producer firing and `q` a consumer firing: the two ends of both inequalities.
-const fn stream_holds(s: &Section, u: &Stage, v: &Stage, e: &Edge, p: i128, q: i128, l: &mut Ledger) {
-    let at = s.edge_at(s.edges - 1);
-    let n = p * u.firings;
-    let ragged = q * (v.firings - 1) < n && n <= q * v.firings;
-    hold!(l, 5, ragged, at, n, q * v.firings, "tokens taken, the last firing's perhaps in part");
+#[expect(clippy::too_many_arguments, reason = "constant evaluation pays for every field read twice")]
+const fn stream_holds(interval: i128, at: At, u: &Stage, v: &Stage, e: &Edge, p: i128, q: i128, l: &mut Ledger) {
     let g = if p == 1 || q == 1 { 1 } else { gcd(p, q) };
     let c = e.capacity;
-    hold!(
-        l,
-        7,
-        c % g == 0 && c >= p && c >= q,
-        at,
-        largest(p, q),
-        c,
-        "capacity, a multiple of the common rate, at least"
-    );
-    let last = v.start + (v.firings - 1) * v.period;
-    let full = u.start + (u.firings - 1) * u.period + e.latency;
-    hold!(l, 6, last >= full, at, full, last, "start of the consumer's last firing, at least");
-    let lead = v.start - u.start - e.latency;
-    if v.firings >= 2 {
-        let need = u.period * (q - g);
-        hold!(l, 6, p * lead >= need, at, need, p * lead, "tokens in time for the first firing (cycles), at least");
-        let j = v.firings - 2;
-        let (have, need) = (p * (lead + j * v.period), u.period * ((j + 1) * q - g));
-        hold!(l, 6, have >= need, at, need, have, "tokens in time for the last firings (cycles), at least");
-    }
-    let (rounds, c1) = (c / n, c % n);
-    let room = u.start + rounds * s.interval - v.start - e.release;
-    let k = c1 / p;
-    let (have, need) = (q * (room + k * u.period), v.period * ((k + 1) * p - c1 - g));
-    hold!(l, 7, have >= need, at, need, have, "room for the first firing that waits (cycles), at least");
+    let n = p * u.firings;
     let k = u.firings - 1;
-    let (have, need) = (q * (room + k * u.period), v.period * ((k + 1) * p - c1 - g));
-    hold!(l, 7, have >= need, at, need, have, "room for the last firing (cycles), at least");
+    let j = v.firings - 1;
+    let late = k * u.period;
+    let lead = v.start - u.start - e.latency;
+    let last = j * v.period;
+    // Tokens in time for the first firing, and for the last but one; the last takes what is left.
+    let early = if j > 0 { u.period * (q - g) } else { p * lead };
+    let middle = if j > 0 { u.period * (j * q - g) } else { p * lead };
+    let have = if j > 0 { p * (lead + last - v.period) } else { p * lead };
+    holds!(l, 6 * 3, at,
+        lead + last >= late => late, lead + last, "cycles from the producer's first token to the consumer's last firing, at least";
+        p * lead >= early => early, p * lead, "cycles (times tokens) to the first firing, at least";
+        have >= middle => middle, have, "cycles (times tokens) to the last firing but one, at least";
+    );
+    // Room for the first firing that has to wait for a slot, and for the last.
+    let rounds = c / n;
+    let c1 = c % n;
+    let room = u.start + rounds * interval - v.start - e.release;
+    let k0 = c1 / p;
+    let wait = v.period * ((k0 + 1) * p - c1 - g);
+    let full = v.period * (n - c1 - g);
+    let first = q * (room + k0 * u.period);
+    let end = q * (room + late);
+    holds!(l, 7 * 3, at,
+        c >= p && c >= q && (g == 1 || c % g == 0) => largest(p, q), c, "capacity, a multiple of the common rate, at least";
+        first >= wait => wait, first, "cycles (times tokens) of room for the first firing that waits, at least";
+        end >= full => full, end, "cycles (times tokens) of room for the last firing, at least";
+    );
 }
 
-/// A hold of `groups` whole groups: the two ends of every inequality.
-const fn hold_holds(s: &Section, u: &Stage, v: &Stage, e: &Edge, groups: i128, l: &mut Ledger) {
-    let at = s.edge_at(s.edges - 1);
-    let (a, b) = (u.firings / groups, v.firings / groups);
+/// A hold of `groups` whole groups, `a` firings of the producer and `b` of the consumer each: the two ends of every
+/// inequality.
+#[expect(clippy::too_many_arguments, reason = "constant evaluation pays for every field read twice")]
+const fn hold_holds(
+    interval: i128,
+    at: At,
+    u: &Stage,
+    v: &Stage,
+    e: &Edge,
+    groups: i128,
+    a: i128,
+    b: i128,
+    l: &mut Ledger,
+) {
+    // A group of the producer and of the consumer; from the producer's start to the first group's arrival, and from the
+    // consumer's to its release.
+    let made = a * u.period;
+    let used = b * v.period;
+    let full = u.start + made - u.period + e.latency;
+    let free = v.start + used - v.period + e.release;
+    if groups == 1 {
+        let have = u.start + e.capacity * interval;
+        holds!(l, 6 * 1, at, v.start >= full => full, v.start, "start of the consumer, at least";);
+        holds!(l, 7 * 1, at, have >= free => free, have, "start of the next value in the same buffer, at least";);
+        return;
+    }
     let last = groups - 1;
-    let full = u.start + (a - 1) * u.period + e.latency;
-    hold!(l, 6, v.start >= full, at, full, v.start, "start of the consumer's first group, at least");
-    let (start, full) = (v.start + last * b * v.period, full + last * a * u.period);
-    hold!(l, 6, start >= full, at, full, start, "start of the consumer's last group, at least");
-    let (rounds, r) = (e.capacity / groups, e.capacity % groups);
+    let start = v.start + last * used;
+    let arrival = full + last * made;
+    holds!(l, 6 * 2, at,
+        v.start >= full => full, v.start, "start of the consumer's first group, at least";
+        start >= arrival => arrival, start, "start of the consumer's last group, at least";
+    );
+    let rounds = e.capacity / groups;
+    let r = e.capacity % groups;
     // Group j is released when the last firing that holds it is through; the producer's group j + r reuses its buffer.
-    let base = u.start + rounds * s.interval;
-    let free = v.start + (b - 1) * v.period + e.release;
-    let have = base + r * a * u.period;
-    hold!(l, 7, have >= free, at, free, have, "start of the group that reuses the first buffer, at least");
-    let j = last - r;
-    let (have, need) = (base + (j + r) * a * u.period, free + j * b * v.period);
-    hold!(l, 7, have >= need, at, need, have, "start of the last group of the iteration, at least");
+    let base = u.start + rounds * interval;
+    let reuse = base + r * made;
+    let final_group = base + last * made;
+    let released = free + (last - r) * used;
+    holds!(l, 7 * 2, at,
+        reuse >= free => free, reuse, "start of the group that reuses the first buffer, at least";
+        final_group >= released => released, final_group, "start of the last group of the iteration, at least";
+    );
     if r > 0 {
-        let base = base + s.interval;
-        let j = groups - r;
-        let (have, need) = (base, free + j * b * v.period);
-        hold!(l, 7, have >= need, at, need, have, "start of the next iteration's first group, at least");
-        let (have, need) = (base + (r - 1) * a * u.period, free + last * b * v.period);
-        hold!(l, 7, have >= need, at, need, have, "start of the group that reuses the last buffer, at least");
+        let base = base + interval;
+        let first_free = free + (groups - r) * used;
+        let last_free = free + last * used;
+        let reuse = base + (r - 1) * made;
+        holds!(l, 7 * 2, at,
+            base >= first_free => first_free, base, "start of the next iteration's first group, at least";
+            reuse >= last_free => last_free, reuse, "start of the group that reuses the last buffer, at least";
+        );
     }
 }
 

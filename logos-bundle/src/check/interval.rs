@@ -3,7 +3,7 @@
 
 use super::MAX_TURNS;
 use super::frame::Chip;
-use super::ledger::{At, Ledger, equal, hold};
+use super::ledger::{At, Ledger, equal, hold, holds};
 use super::parts::Recurrence;
 use super::place::hops;
 use super::program::{Program, ceil, role};
@@ -68,17 +68,20 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
 
 /// One stage: its interval from the unit model, its period inside the section's, its sites after those before.
 const fn stage(p: &Program<'_>, s: &Section, k: usize, sums: &mut Sums, l: &mut Ledger) {
-    let at = s.stage_at(k);
+    let at = At(Part::Stages as u32, s.first_stage + k as u32);
     let v = &s.stages[k];
-    hold!(l, 9, v.site >= sums.sites, at, sums.sites, v.site, "first site, at least the end of the stage before");
+    holds!(l, 9 * 1, at, v.site >= sums.sites => sums.sites, v.site, "first site, at least the end of the stage before";);
     sums.sites = v.site + v.na * v.nb;
     let windowed = v.turn != NONE;
-    let (work, recurrence) = if windowed { (v.period, 0) } else { least(p, v, at, l) };
+    let mut recurrence = 0;
+    let work = if windowed { v.period } else { least(p, v, at, &mut recurrence, l) };
     let ii = if recurrence > work { recurrence } else { work };
-    equal!(l, 6, at, ii, v.ii, "initiation interval");
-    hold!(l, 6, v.period >= v.ii, at, v.ii, v.period, "period, at least the initiation interval");
     let busy = v.firings * v.period;
-    hold!(l, 6, busy <= s.interval, at, s.interval, busy, "firings times period, at most the interval");
+    holds!(l, 6 * 3, at,
+        ii == v.ii => ii, v.ii, "initiation interval";
+        v.period >= v.ii => v.ii, v.period, "period, at least the initiation interval";
+        busy <= s.interval => s.interval, busy, "firings times period, at most the interval";
+    );
     if v.start < sums.first {
         sums.first = v.start;
     }
@@ -115,17 +118,20 @@ const fn turn(s: &Section, p: &Program<'_>, k: usize, sums: &mut Sums, l: &mut L
     let at = s.stage_at(k);
     let t = v.turn as usize;
     let [tier, _, s0, s1, n0, n1, ..] = p.frame.turns[s.first_turn as usize + t];
-    let (start, end) = (wide(s0, s1), wide(s0, s1) + wide(n0, n1));
-    equal!(l, 6, at, v.tier, tier, "tier of the load's turn");
-    hold!(l, 6, v.start >= start, at, start, v.start, "start of a load, at least its turn's");
+    let start = wide(s0, s1);
+    let end = start + wide(n0, n1);
     let through = v.start + v.firings * v.period;
-    hold!(l, 6, through <= end, at, end, through, "end of a load, at most its turn's");
+    holds!(l, 6 * 3, at,
+        v.tier == tier => v.tier, tier, "tier of the load's turn";
+        v.start >= start => start, v.start, "start of a load, at least its turn's";
+        through <= end => end, through, "end of a load, at most its turn's";
+    );
     sums.rate[t] += ceil(v.bytes * 65536, v.period);
     sums.loads[t] += 1;
 }
 
-/// Interval of a stage out of turns: what its work, or memory, or link allows, and apart from that its recurrence.
-const fn least(p: &Program<'_>, v: &Stage, at: At, l: &mut Ledger) -> (i128, i128) {
+/// Interval of a stage out of turns: what its work, or memory, or link allows; apart from that its recurrence.
+const fn least(p: &Program<'_>, v: &Stage, at: At, recurrence: &mut i128, l: &mut Ledger) -> i128 {
     let c = &p.frame.chip;
     let scaled = v.bytes * 65536;
     let ii = match v.primitive {
@@ -151,19 +157,18 @@ const fn least(p: &Program<'_>, v: &Stage, at: At, l: &mut Ledger) -> (i128, i12
         }
         _ => {
             let cells = v.na * v.nb * c.scratchpad_rate;
-            let (a, b) = (ceil(v.a, v.na), ceil(v.b, v.nb));
-            let recurrence = match v.recurrence {
+            let pairs = v.each_a * v.each_b;
+            *recurrence = match v.recurrence {
                 Recurrence::None => 0,
                 Recurrence::Softmax => 12,
-                Recurrence::Delta => 2 * a * b + 2 * (c.depth + c.tree * log2(v.nb) + if v.nb > 1 { 8 } else { 0 }),
+                Recurrence::Delta => 2 * pairs + 2 * (c.depth + c.tree * log2(v.nb) + if v.nb > 1 { 8 } else { 0 }),
             };
-            let work = v.base * a * b;
-            let moved = ceil(if v.taken > v.given { v.taken } else { v.given }, cells);
-            let work = if moved > work { moved } else { work };
-            return (if work > 1 { work } else { 1 }, recurrence);
+            let work = v.base * pairs;
+            let bytes = if v.taken > v.given { v.taken } else { v.given };
+            if bytes > work * cells { ceil(bytes, cells) } else { work }
         }
     };
-    (if ii > 1 { ii } else { 1 }, 0)
+    if ii > 1 { ii } else { 1 }
 }
 
 /// The memories' cyclic order, and their rates turn by turn.

@@ -66,11 +66,34 @@ macro_rules! hold {
 
 /// [`hold!`] of an equality.
 macro_rules! equal {
-    ($ledger:expr, $rule:literal, $at:expr, $expected:expr, $found:expr, $what:literal) => {{
-        let (expected, found) = ($expected, $found);
-        hold!($ledger, $rule, expected == found, $at, expected, found, $what)
+    ($ledger:expr, $rule:literal, $at:expr, $expected:expr, $found:expr, $what:literal) => {
+        hold!($ledger, $rule, ($expected) == ($found), $at, $expected, $found, $what)
+    };
+}
+
+/// Several comparisons of one rule at one row, counted at once: constant evaluation pays for every step, so where there are
+/// many rows there is one addition for all. The number is checked while this crate is compiled.
+macro_rules! holds {
+    ($ledger:expr, $rule:literal * $count:literal, $at:expr,
+     $($holds:expr => $expected:expr, $found:expr, $what:literal;)+) => {{
+        const _: () = assert!([$($what),+].len() == $count, "comparisons as counted");
+        $ledger.obligations[$rule] += $count;
+        $(
+            if !$holds {
+                $ledger.fault($rule, $at, $expected as i128, $found as i128, $what);
+            }
+        )+
     }};
 }
 
+/// Whether a rule has a fault, without a call.
+macro_rules! failed {
+    ($ledger:expr, $rule:literal) => {
+        matches!($ledger.faults[$rule], Some(_))
+    };
+}
+
 pub(super) use equal;
+pub(super) use failed;
 pub(super) use hold;
+pub(super) use holds;

@@ -1,7 +1,7 @@
 //! A program under check: its statements and its values, each with the chip's own share worked out.
 
 use super::frame::{Frame, Row};
-use super::ledger::{At, Ledger, equal, hold};
+use super::ledger::{At, Ledger, equal, hold, holds};
 use super::{MAX_STATEMENTS, MAX_VALUES};
 use crate::table::layout::{NONE, Part, op, storage};
 
@@ -43,8 +43,9 @@ pub(super) struct Value {
     pub(super) tiles: i128,
     /// Bytes of the chip's share, all copies.
     pub(super) share: i128,
-    /// Whether a statement reads or shows it.
+    /// Whether a statement reads or shows it, and whether one shows it.
     pub(super) used: bool,
+    pub(super) shown: bool,
     pub(super) bound: bool,
     /// Of a state: the statement that reads it, and the one that writes it.
     pub(super) reader: u32,
@@ -77,6 +78,7 @@ impl Value {
         tiles: 1,
         share: 0,
         used: false,
+        shown: false,
         bound: false,
         reader: NONE,
         writer: NONE,
@@ -142,7 +144,8 @@ impl<'a> Program<'a> {
         let mut values = [Value::NOTHING; MAX_VALUES];
         let mut i = 0;
         while i < nv {
-            values[i as usize] = value(&frame.values[(v0 + i) as usize], At(Part::Values as u32, v0 + i), chips, l);
+            let at = At(Part::Values as u32, v0 + i);
+            values[i as usize] = value(&frame.values[(v0 + i) as usize], at, chips, l);
             i += 1;
         }
         Program {
@@ -179,20 +182,29 @@ impl<'a> Program<'a> {
     /// What the values owe once all statements have been gone through: each bound one has its statement, each is read.
     pub(super) const fn close(&self, l: &mut Ledger) {
         let mut states = 0;
+        let mut storage = NONE;
         let mut i = 0;
         while i < self.count {
             let v = &self.values[i];
             let at = At(Part::Values as u32, self.first_value + i as u32);
-            let declared = v.role == role::INPUT;
-            let stated = v.role == role::BOUND || declared && v.storage != storage::I32;
-            hold!(l, 1, v.bound == stated, at, stated, v.bound, "a statement binds or declares the value");
             if v.role == role::STATE {
                 states += 1;
-                hold!(l, 10, v.writer != NONE, at, 1, 0, "writes of a state in a step");
                 let after = v.reader == NONE || v.writer == NONE || v.writer >= v.reader;
-                hold!(l, 10, after, at, v.reader, v.writer, "statement that writes a state, at least its reader's");
+                holds!(l, 10 * 2, at,
+                    v.writer != NONE => 1, 0, "writes of a state in a step";
+                    after => v.reader, v.writer, "statement that writes a state, at least its reader's";
+                );
             } else {
-                hold!(l, 1, v.used || declared, at, 1, 0, "statements that read the value, at least");
+                let stated = v.statement != NONE;
+                holds!(l, 1 * 2, at,
+                    v.bound == stated => stated, v.bound, "a statement binds or declares the value";
+                    v.used || v.role == role::INPUT => 1, 0, "statements that read the value, at least";
+                );
+                if v.role == role::BOUND && v.storage != storage::I32 {
+                    let first = if storage == NONE { v.storage } else { storage };
+                    hold!(l, 1, v.storage == first, at, first, v.storage, "storage of the program's bound Real values");
+                    storage = first;
+                }
             }
             i += 1;
         }
@@ -215,49 +227,65 @@ impl<'a> Program<'a> {
 
 const fn value(row: &Row, at: At, chips: i128, l: &mut Ledger) -> Value {
     let [_, _, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, ..] = *row;
-    let (rows, cols, parts, tile) = (rows as i128, cols as i128, parts as i128, tile as i128);
+    let rows = rows as i128;
+    let cols = cols as i128;
+    let parts = parts as i128;
+    let tile = tile as i128;
     let seqs = seqs as i128;
-    let split = sharding == sharding::ROWS || sharding == sharding::COLS;
-    hold!(l, 11, (parts >= 2) == split, at, split, parts, "parts: 1, and of a split value more");
-    equal!(l, 11, at, 0, chips % parts, "chips, a multiple of the parts: rest");
-    let (mut rows_l, mut cols_l) = (rows, cols);
-    if sharding == sharding::ROWS {
-        rows_l = rows / parts;
-        equal!(l, 11, at, 0, rows % parts, "split rows, a multiple of the parts: rest");
-    } else if sharding == sharding::COLS {
-        cols_l = cols / parts;
-        equal!(l, 11, at, 0, cols % parts, "split columns, a multiple of the parts: rest");
-    }
-    hold!(l, 1, tile <= cols_l, at, cols_l, tile, "columns of a tile, at most");
-    hold!(l, 1, seqs == 1 || role == role::STATE, at, 1, seqs, "copies");
-    hold!(l, 1, (role == role::TABLE) || rope == NONE, at, NONE, rope, "rope recipe");
-    let place = tier != NONE || role == role::BOUND;
-    hold!(l, 9, place, at, 2, tier, "tier of a declared value, at most");
-    let number = storage != storage::Q8_0 || role == role::WEIGHT;
-    let whole = storage != storage::I32 || role == role::INPUT || role == role::BOUND;
-    hold!(l, 1, number && whole, at, 0, storage, "storage of this role");
     let elsewhere = flags & 1 == 1;
-    hold!(l, 9, !elsewhere || role == role::WEIGHT, at, 0, flags, "flags of a value that is no weight");
+    let by_rows = sharding == sharding::ROWS;
+    let by_cols = sharding == sharding::COLS;
+    let rows_l = if by_rows { rows / parts } else { rows };
+    let cols_l = if by_cols { cols / parts } else { cols };
     let share = bytes(storage, rows_l * cols_l) * seqs;
-    hold!(l, 0, share < 1 << 60, at, 1i128 << 60, share, "bytes of a value, below");
-    let mut v = Value::NOTHING;
-    v.role = role;
-    v.storage = storage;
-    v.sharding = sharding;
-    v.tier = tier;
-    v.statement = statement;
-    v.rope = rope;
-    v.counted_elsewhere = elsewhere;
-    v.seqs = seqs;
-    v.rows = rows;
-    v.cols = cols;
-    v.parts = parts;
-    v.rows_l = rows_l;
-    v.cols_l = cols_l;
-    v.tile = tile;
-    v.tiles = ceil(cols_l, tile);
-    v.share = share;
-    v
+    let declared = role != role::BOUND;
+    let stated = !declared || role == role::INPUT && storage != storage::I32;
+    holds!(l, 11 * 4, at,
+        (parts >= 2) == (by_rows || by_cols) => by_rows || by_cols, parts, "parts: 1, and of a split value more";
+        parts == 1 || chips % parts == 0 => 0, chips % parts, "chips, a multiple of the parts: rest";
+        !by_rows || rows_l * parts == rows => rows_l * parts, rows, "split rows, a multiple of the parts";
+        !by_cols || cols_l * parts == cols => cols_l * parts, cols, "split columns, a multiple of the parts";
+    );
+    holds!(l, 1 * 6, at,
+        tile <= cols_l => cols_l, tile, "columns of a tile, at most";
+        seqs == 1 || role == role::STATE => 1, seqs, "copies";
+        rope == NONE || role == role::TABLE => NONE, rope, "rope recipe";
+        storage != storage::Q8_0 || role == role::WEIGHT => 0, storage, "storage of this role";
+        storage != storage::I32 || role == role::INPUT || !declared => 0, storage, "storage of this role";
+        (statement != NONE) == stated => stated, statement, "statement of a bound value or a Real input, and of no other";
+    );
+    holds!(l, 9 * 2, at,
+        tier != NONE || !declared => 2, tier, "tier of a declared value, at most";
+        !elsewhere || role == role::WEIGHT => 0, flags, "flags of a value that is no weight";
+    );
+    holds!(l, 0 * 1, at, share < 1 << 60 => 1i128 << 60, share, "bytes of a value, below";);
+    Value {
+        role,
+        storage,
+        sharding,
+        tier,
+        statement,
+        rope,
+        counted_elsewhere: elsewhere,
+        seqs,
+        rows,
+        cols,
+        parts,
+        rows_l,
+        cols_l,
+        tile,
+        tiles: ceil(cols_l, tile),
+        share,
+        used: false,
+        shown: false,
+        bound: false,
+        reader: NONE,
+        writer: NONE,
+        cache: false,
+        section: NONE,
+        stage: NONE,
+        spilled: 0,
+    }
 }
 
 /// A statement's row, taken apart.

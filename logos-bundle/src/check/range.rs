@@ -2,7 +2,7 @@
 //! limits that let the other rules multiply.
 
 use super::frame::{Frame, Row};
-use super::ledger::{At, Ledger, equal, hold};
+use super::ledger::{At, Ledger, equal, hold, holds};
 use super::{MAX_STAGES, MAX_STATEMENTS, MAX_TURNS, MAX_VALUES, RANGE_LIMIT, SHAPE_LIMIT};
 use crate::table::layout::{NONE, Part};
 
@@ -43,7 +43,7 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
     let n = f.ropes.len();
     let mut i = 0;
     while i < n {
-        let [part, _, theta, rotary, scaling, ..] = f.ropes[i];
+        let [part, _, theta, rotary, scaling, _, _, _, _, _, _, _, _, _, r0, r1] = f.ropes[i];
         let at = At(Part::Ropes as u32, i as u32);
         hold!(l, 0, part <= 1, at, 1, part, "part of a rotary table, at most");
         hold!(
@@ -56,15 +56,19 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
             "high word of theta, positive and finite"
         );
         hold!(l, 0, rotary < RANGE_LIMIT, at, RANGE_LIMIT, rotary, "rotary width, below");
+        equal!(l, 0, at, 0, r0 | r1, "reserved words of a rope");
         hold!(l, 0, scaling <= 5, at, 5, scaling, "rope scaling, at most");
         i += 1;
     }
     let n = f.layers.len();
     let mut i = 0;
     while i < n {
-        let program = f.layers[i][0];
-        let at = At(Part::Layers as u32, i as u32);
-        hold!(l, 0, (program as usize) < programs, at, programs, program, "program of a layer, below");
+        let [program, r1, r2, r3, r4, r5, r6, r7, ..] = f.layers[i];
+        let reserved = r1 | r2 | r3 | r4 | r5 | r6 | r7;
+        holds!(l, 0 * 2, At(Part::Layers as u32, i as u32),
+            (program as usize) < programs => programs, program, "program of a layer, below";
+            reserved == 0 => 0, reserved, "reserved words of a layer";
+        );
         i += 1;
     }
 }
@@ -92,7 +96,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
     }
     let mut i = v0;
     while i < v0 + nv {
-        value(f, i, ns, l);
+        value(f, i, ns, f.ropes.len() as u32, l);
         i += 1;
     }
     let mut i = s0;
@@ -102,14 +106,20 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
     }
     let mut i = b0;
     while i < b0 + nb {
-        let [value, name, name_len, tensor, tensor_len, transposed, offset, _, _, _, _, _, class, ..] =
+        let [value, name, name_len, tensor, tensor_len, transposed, offset, _, _, _, _, _, class, r0, r1, r2] =
             f.bindings[i as usize];
-        let at = At(Part::Bindings as u32, i);
-        hold!(l, 0, value < nv, at, nv, value, "value of a binding, below");
-        strings(f, at, name, name_len, tensor, tensor_len, l);
-        hold!(l, 0, transposed <= 1, at, 1, transposed, "transposed, at most");
-        hold!(l, 0, offset <= SHAPE_LIMIT, at, SHAPE_LIMIT, offset, "first stored index, at most");
-        hold!(l, 0, class <= 4, at, 4, class, "class of a binding, at most");
+        let bytes = f.string_bytes;
+        let name_end = name as u64 + name_len as u64;
+        let tensor_end = tensor as u64 + tensor_len as u64;
+        holds!(l, 0 * 7, At(Part::Bindings as u32, i),
+            value < nv => nv, value, "value of a binding, below";
+            name_end <= bytes => bytes, name_end, "end of the name, at most";
+            tensor_end <= bytes => bytes, tensor_end, "end of the tensor's name, at most";
+            transposed <= 1 => 1, transposed, "transposed, at most";
+            offset <= SHAPE_LIMIT => SHAPE_LIMIT, offset, "first stored index, at most";
+            class <= 4 => 4, class, "class of a binding, at most";
+            r0 | r1 | r2 == 0 => 0, r0 | r1 | r2, "reserved words of a binding";
+        );
         i += 1;
     }
     let mut i = c0;
@@ -137,38 +147,42 @@ const fn within(at: At, first: u32, count: u32, rows: usize, l: &mut Ledger) {
     hold!(l, 0, end <= rows, at, rows, end, "end of a group of rows, at most");
 }
 
-const fn value(f: &Frame<'_>, i: u32, statements: u32, l: &mut Ledger) {
-    let [name, name_len, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, ..] =
+const fn value(f: &Frame<'_>, i: u32, statements: u32, ropes: u32, l: &mut Ledger) {
+    let [name, len, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, r0, r1] =
         f.values[i as usize];
-    let at = At(Part::Values as u32, i);
-    let end = name as u64 + name_len as u64;
-    hold!(l, 0, end <= f.string_bytes, at, f.string_bytes, end, "end of the name, at most");
-    hold!(
-        l,
-        0,
-        role <= 4 && storage <= 4 && sharding <= 3,
-        at,
-        4,
-        role | storage | sharding,
-        "role, storage, sharding"
+    let end = name as u64 + len as u64;
+    let limit = SHAPE_LIMIT;
+    holds!(l, 0 * 14, At(Part::Values as u32, i),
+        end <= f.string_bytes => f.string_bytes, end, "end of the name, at most";
+        role <= 4 => 4, role, "role of a value, at most";
+        storage <= 4 => 4, storage, "storage of a value, at most";
+        sharding <= 3 => 3, sharding, "sharding of a value, at most";
+        seqs > 0 && seqs <= limit => limit, seqs, "copies, above 0 and at most";
+        rows > 0 && rows <= limit => limit, rows, "rows, above 0 and at most";
+        cols > 0 && cols <= limit => limit, cols, "columns, above 0 and at most";
+        parts > 0 && parts < RANGE_LIMIT => RANGE_LIMIT, parts, "parts, above 0 and below";
+        tile > 0 && tile < RANGE_LIMIT => RANGE_LIMIT, tile, "columns of a tile, above 0 and below";
+        tier <= 2 || tier == NONE => 2, tier, "tier, at most";
+        statement < statements || statement == NONE => statements, statement, "statement, below";
+        rope == NONE || rope < ropes => ropes, rope, "rope recipe, below";
+        flags <= 1 => 1, flags, "flags of a value, at most";
+        r0 | r1 == 0 => 0, r0 | r1, "reserved words of a value";
     );
-    let shape = seqs > 0 && rows > 0 && cols > 0 && seqs <= SHAPE_LIMIT && rows <= SHAPE_LIMIT && cols <= SHAPE_LIMIT;
-    hold!(l, 0, shape, at, SHAPE_LIMIT, rows, "copies, rows and columns, above 0 and at most");
-    hold!(l, 0, parts > 0 && parts < RANGE_LIMIT, at, RANGE_LIMIT, parts, "parts, above 0 and below");
-    hold!(l, 0, tile > 0 && tile < RANGE_LIMIT, at, RANGE_LIMIT, tile, "columns of a tile, above 0 and below");
-    hold!(l, 0, tier <= 2 || tier == NONE, at, 2, tier, "tier, at most");
-    hold!(l, 0, statement < statements || statement == NONE, at, statements, statement, "statement, below");
-    hold!(l, 0, (rope as usize) < f.ropes.len() || rope == NONE, at, f.ropes.len(), rope, "rope recipe, below");
 }
 
 const fn statement(f: &Frame<'_>, i: u32, values: u32, l: &mut Ledger) {
     let [_, result, a, b, c, d, e, g, h, k, ..] = f.statements[i as usize];
-    let at = At(Part::Statements as u32, i);
-    hold!(l, 0, result < values, at, values, result, "result, below");
-    let first = (a < values || a == NONE) && (b < values || b == NONE) && (c < values || c == NONE);
-    let rest = (d < values || d == NONE) && (e < values || e == NONE) && (g < values || g == NONE);
-    let last = (h < values || h == NONE) && (k < values || k == NONE);
-    hold!(l, 0, first && rest && last, at, values, a, "operands, each below");
+    holds!(l, 0 * 9, At(Part::Statements as u32, i),
+        result < values => values, result, "result, below";
+        a < values || a == NONE => values, a, "first operand, below";
+        b < values || b == NONE => values, b, "second operand, below";
+        c < values || c == NONE => values, c, "third operand, below";
+        d < values || d == NONE => values, d, "fourth operand, below";
+        e < values || e == NONE => values, e, "fifth operand, below";
+        g < values || g == NONE => values, g, "sixth operand, below";
+        h < values || h == NONE => values, h, "seventh operand, below";
+        k < values || k == NONE => values, k, "eighth operand, below";
+    );
 }
 
 const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32, done: &mut Progress, l: &mut Ledger) {
@@ -193,21 +207,26 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
         return;
     }
     let mut k = g0;
-    while k < g0 + ng {
-        stage(&f.stages[k as usize], At(Part::Stages as u32, k), statements, nt, l);
+    let end = g0 + ng;
+    while k < end {
+        stage(&f.stages[k as usize], k, statements, nt, l);
         k += 1;
     }
     let mut k = e0;
-    while k < e0 + ne {
-        edge(&f.edges[k as usize], At(Part::Edges as u32, k), ng, values, l);
+    let end = e0 + ne;
+    while k < end {
+        edge(&f.edges[k as usize], k, ng, values, l);
         k += 1;
     }
     let mut k = t0;
     while k < t0 + nt {
-        let [tier, _, _, start, _, length, ..] = f.turns[k as usize];
-        let at = At(Part::Turns as u32, k);
-        hold!(l, 0, tier == 1 || tier == 2, at, 2, tier, "tier of a turn: 1, or");
-        hold!(l, 0, start | length < HIGH, at, HIGH, start | length, "high words of start and length, below");
+        let [tier, r1, _, start, _, length, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15] = f.turns[k as usize];
+        let reserved = r1 | r6 | r7 | r8 | r9 | r10 | r11 | r12 | r13 | r14 | r15;
+        holds!(l, 0 * 3, At(Part::Turns as u32, k),
+            tier == 1 || tier == 2 => 2, tier, "tier of a turn: 1, or";
+            start | length < HIGH => HIGH, start | length, "high words of start and length, below";
+            reserved == 0 => 0, reserved, "reserved words of a turn";
+        );
         k += 1;
     }
     done.stages += ng;
@@ -215,24 +234,31 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
     done.turns += nt;
 }
 
-const fn stage(row: &Row, at: At, statements: u32, turns: u32, l: &mut Ledger) {
+const fn stage(row: &Row, k: u32, statements: u32, turns: u32, l: &mut Ledger) {
     let [statement, part, primitive, f, na, nb, site, turn, _, start, t0, t1, ii0, ii1, _, bytes] = *row;
-    hold!(l, 0, statement < statements, at, statements, statement, "statement of a stage, below");
-    hold!(l, 0, part <= 15 && primitive <= 11, at, 15, part, "part and primitive of a stage, at most");
-    hold!(l, 0, f > 0 && f < RANGE_LIMIT, at, RANGE_LIMIT, f, "firings, above 0 and below");
-    hold!(l, 0, na > 0 && nb > 0 && na | nb < RANGE_LIMIT, at, RANGE_LIMIT, na | nb, "cells, above 0 and below");
-    hold!(l, 0, site < RANGE_LIMIT, at, RANGE_LIMIT, site, "site, below");
-    hold!(l, 0, turn < turns || turn == NONE, at, turns, turn, "turn of a stage, below");
-    hold!(l, 0, start | t1 | ii1 | bytes < HIGH, at, HIGH, start | t1 | ii1 | bytes, "high words of a stage, below");
-    hold!(l, 0, t0 | t1 > 0 && ii0 | ii1 > 0, at, 1, t0, "period and initiation interval, at least");
+    holds!(l, 0 * 10, At(Part::Stages as u32, k),
+        statement < statements => statements, statement, "statement of a stage, below";
+        part <= 15 => 15, part, "part of a stage, at most";
+        primitive <= 11 => 11, primitive, "primitive of a stage, at most";
+        f > 0 && f < RANGE_LIMIT => RANGE_LIMIT, f, "firings, above 0 and below";
+        na > 0 && nb > 0 && na | nb < RANGE_LIMIT => RANGE_LIMIT, na | nb, "cells, above 0 and below";
+        site < RANGE_LIMIT => RANGE_LIMIT, site, "site, below";
+        turn == NONE || turn < turns => turns, turn, "turn of a stage, below";
+        start | t1 | ii1 | bytes < HIGH => HIGH, start | t1 | ii1 | bytes, "high words of a stage, below";
+        t0 | t1 > 0 => 1, t0, "period, at least";
+        ii0 | ii1 > 0 => 1, ii0, "initiation interval, at least";
+    );
 }
 
-const fn edge(row: &Row, at: At, stages: u32, values: u32, l: &mut Ledger) {
-    let [from, to, _, kind, p, q, groups, capacity, slot, _, value, ..] = *row;
-    hold!(l, 0, from < to && to < stages, at, stages, to, "consumer of an edge, after its producer and below");
-    hold!(l, 0, p | q | groups | capacity < RANGE_LIMIT, at, RANGE_LIMIT, capacity, "tokens and capacity, below");
-    hold!(l, 0, capacity > 0 && slot > 0, at, 1, capacity, "capacity and slot, at least");
-    let stream = kind == 0 && p > 0 && q > 0 && groups == 0;
-    hold!(l, 0, stream || kind == 1 && groups > 0 && p | q == 0, at, 1, kind, "kind of an edge with its numbers");
-    hold!(l, 0, value < values || value == NONE, at, values, value, "value of an edge, below");
+const fn edge(row: &Row, k: u32, stages: u32, values: u32, l: &mut Ledger) {
+    let [from, to, _, kind, p, q, groups, capacity, slot, _, value, r0, r1, r2, r3, r4] = *row;
+    holds!(l, 0 * 7, At(Part::Edges as u32, k),
+        from < to && to < stages => stages, to, "consumer of an edge, after its producer and below";
+        p | q | groups | capacity < RANGE_LIMIT => RANGE_LIMIT, capacity, "tokens, groups and capacity, below";
+        capacity > 0 => 1, capacity, "capacity, at least";
+        slot > 0 => 1, slot, "bytes of a slot, at least";
+        kind == 0 && p > 0 && q > 0 && groups == 0 || kind == 1 && groups > 0 && p | q == 0 => 1, kind, "kind of an edge with its numbers";
+        value == NONE || value < values => values, value, "value of an edge, below";
+        r0 | r1 | r2 | r3 | r4 == 0 => 0, r0 | r1 | r2 | r3 | r4, "reserved words of an edge";
+    );
 }

@@ -1,11 +1,11 @@
 //! A section under check: stages and edges matched one to one, in order, with what its statements decompose into.
 
 use super::frame::Row;
-use super::ledger::{At, Ledger, equal, hold};
+use super::ledger::{At, Ledger, equal, failed, hold, holds};
 use super::parts::{self, Expected, Recurrence, expect, reload, spill};
 use super::program::{Program, Statement, ceil, role};
 use super::{MAX_STAGES, edges, place};
-use crate::table::layout::{NONE, Part, op, primitive, storage};
+use crate::table::layout::{NONE, Part, op, primitive};
 
 /// A stage that has been matched: its row, and what the statement says of it.
 #[derive(Clone, Copy)]
@@ -21,8 +21,9 @@ pub(super) struct Stage {
     pub(super) ii: i128,
     pub(super) bytes: i128,
     pub(super) tier: u32,
-    pub(super) a: i128,
-    pub(super) b: i128,
+    /// A and B units of a cell.
+    pub(super) each_a: i128,
+    pub(super) each_b: i128,
     pub(super) base: i128,
     pub(super) recurrence: Recurrence,
     pub(super) whole: bool,
@@ -82,8 +83,8 @@ const UNMATCHED: Stage = Stage {
     ii: 1,
     bytes: 0,
     tier: NONE,
-    a: 1,
-    b: 1,
+    each_a: 1,
+    each_b: 1,
     base: 1,
     recurrence: Recurrence::None,
     whole: false,
@@ -143,11 +144,6 @@ impl Section {
     pub(super) const fn stage_at(&self, k: usize) -> At {
         At(Part::Stages as u32, self.first_stage + k as u32)
     }
-
-    /// The row of an edge.
-    pub(super) const fn edge_at(&self, k: usize) -> At {
-        At(Part::Edges as u32, self.first_edge + k as u32)
-    }
 }
 
 /// Matches all stages and edges of a section. `false` where a row is not the one that must stand there: then the rows
@@ -168,7 +164,7 @@ pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger
         } else {
             own(p, s, &st, k, l)
         };
-        if l.failed(1) || l.failed(4) || next == k {
+        if failed!(l, 1) || failed!(l, 4) || next == k {
             return false;
         }
         k = next;
@@ -187,7 +183,8 @@ pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger
 const fn input(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, part: u32, l: &mut Ledger) -> usize {
     equal!(l, 1, s.stage_at(k), 0, part, "part of an input");
     equal!(l, 1, s.stage_at(k), p.m, p.values[st.result].rows, "rows of an input that has a load");
-    let e = reload(p, s, st.result as u32);
+    let mut e = Expected::new();
+    reload(&mut e, p, s, st.result as u32);
     stage(p, s, k, &e, &[0; parts::MOST], l);
     emits(p, s, st.result, k);
     s.input = k as u32;
@@ -207,7 +204,8 @@ const fn again(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, l
         return k;
     }
     p.values[v].spilled = 2;
-    let e = reload(p, s, v as u32);
+    let mut e = Expected::new();
+    reload(&mut e, p, s, v as u32);
     stage(p, s, k, &e, &[0; parts::MOST], l);
     emits(p, s, v, k);
     k + 1
@@ -230,9 +228,10 @@ const fn own(p: &mut Program<'_>, s: &mut Section, st: &Statement, first: usize,
     let mut k = first;
     let product_b = product_b(p, s, first + 1);
     let mut stage_of = [NONE; parts::MOST];
+    let mut e = Expected::new();
     let (mut part, end) = parts::range(st.op);
     while part < end {
-        let e = expect(p, s, st, part, product_b);
+        expect(&mut e, p, s, st, part, product_b);
         if e.primitive != NONE {
             if !stands(p, s, st, k, part, l) {
                 return first;
@@ -256,7 +255,7 @@ const fn own(p: &mut Program<'_>, s: &mut Section, st: &Statement, first: usize,
         if index as usize == st.index && part == parts::SPILL {
             let tier = p.values[st.result].tier;
             hold!(l, 9, tier != NONE, s.stage_at(k), 2, tier, "tier of a value that crosses sections, at most");
-            let e = spill(p, s, st.result as u32);
+            spill(&mut e, p, s, st.result as u32);
             stage(p, s, k, &e, &stage_of, l);
             p.values[st.result].spilled = 1;
             k += 1;
@@ -277,9 +276,11 @@ const fn stands(p: &Program<'_>, s: &Section, st: &Statement, k: usize, part: u3
         return false;
     }
     let [index, found, ..] = p.frame.stages[s.first_stage as usize + k];
-    equal!(l, 1, s.stage_at(k), st.index, index as usize, "statement of the stage");
-    equal!(l, 1, s.stage_at(k), part, found, "part of the statement");
-    index as usize == st.index && found == part
+    holds!(l, 1 * 2, s.stage_at(k),
+        st.index == index as usize => st.index, index, "statement of the stage";
+        part == found => part, found, "part of the statement";
+    );
+    !failed!(l, 1)
 }
 
 const fn emits(p: &mut Program<'_>, s: &Section, v: usize, k: usize) {
@@ -298,18 +299,25 @@ const fn stage(
 ) {
     let row: Row = p.frame.stages[s.first_stage as usize + k];
     let [_, _, primitive, f, na, nb, site, turn, s0, s1, t0, t1, i0, i1, y0, y1] = row;
-    let at = s.stage_at(k);
+    let at = At(Part::Stages as u32, s.first_stage + k as u32);
     let c = &p.frame.chip;
-    equal!(l, 1, at, e.primitive, primitive, "primitive");
-    equal!(l, 3, at, e.firings, f as i128, "firings");
-    equal!(l, 2, at, e.bytes, wide(y0, y1), "bytes of a token");
-    let (na, nb) = (na as i128, nb as i128);
-    // Canonical splits leave no cell empty and cover every unit once.
-    equal!(l, 3, at, ceil(e.a, ceil(e.a, na)), na, "cells over the A units");
-    equal!(l, 3, at, ceil(e.b, ceil(e.b, nb)), nb, "cells over the B units");
+    let moved = wide(y0, y1);
+    let f = f as i128;
+    let na = na as i128;
+    let nb = nb as i128;
+    // Canonical splits leave no cell empty and cover every unit once: whole shares but the last, and that not empty.
+    let each_a = if na == 1 { e.a } else { ceil(e.a, na) };
+    let each_b = if nb == 1 { e.b } else { ceil(e.b, nb) };
     let load = e.primitive == primitive::LOAD || e.primitive == primitive::GATHER;
     let windowed = load && (e.tier == 1 || e.tier == 2);
-    hold!(l, 4, (turn != NONE) == windowed, at, windowed, turn, "turn of a load from HBM or DDR, and of no other");
+    holds!(l, 1 * 1, at, e.primitive == primitive => e.primitive, primitive, "primitive";);
+    holds!(l, 2 * 1, at, e.bytes == moved => e.bytes, moved, "bytes of a token";);
+    holds!(l, 3 * 3, at,
+        e.firings == f => e.firings, f, "firings";
+        (na - 1) * each_a < e.a => ceil(e.a, each_a), na, "cells over the A units";
+        (nb - 1) * each_b < e.b => ceil(e.b, each_b), nb, "cells over the B units";
+    );
+    holds!(l, 4 * 1, at, (turn != NONE) == windowed => windowed, turn, "turn of a load from HBM or DDR, and of no other";);
     let own = if load {
         if e.tier <= 2 { c.latency[e.tier as usize] } else { 0 }
     } else if e.primitive == primitive::COLLECTIVE {
@@ -320,7 +328,7 @@ const fn stage(
     let area = place::area(c, site as i128, na * nb, at, l);
     s.stages[k] = Stage {
         primitive: e.primitive,
-        firings: f as i128,
+        firings: f,
         na,
         nb,
         site: site as i128,
@@ -330,14 +338,14 @@ const fn stage(
         ii: wide(i0, i1),
         bytes: e.bytes,
         tier: e.tier,
-        a: e.a,
-        b: e.b,
         base: e.base,
         recurrence: e.recurrence,
         whole: e.whole,
         emits: e.emits,
         adds: e.adds,
-        tail: c.depth + c.tree * log2(nb) + own + 2,
+        each_a,
+        each_b,
+        tail: c.depth + own + 2 + if nb == 1 { 0 } else { c.tree * log2(nb) },
         area,
         taken: 0,
         given: 0,
@@ -370,8 +378,12 @@ pub(super) const fn close(p: &Program<'_>, at: At, l: &mut Ledger) {
     let mut i = 0;
     while i < p.count {
         let v = &p.values[i];
-        if v.role == role::BOUND && v.storage != storage::Q8_0 {
-            hold!(l, 9, v.spilled != 1, p.value_at(i), 2, 1, "a spilled value is loaded again");
+        if v.role == role::BOUND {
+            let kept = v.shown || v.spilled != 0;
+            holds!(l, 9 * 2, p.value_at(i),
+                v.spilled != 1 => 2, 1, "a spilled value is loaded again";
+                (v.tier != NONE) == kept => kept, v.tier, "tier of a value that is shown or crosses sections, and of no other";
+            );
         }
         i += 1;
     }

@@ -59,6 +59,7 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         op::SHOW => {
             let v = p.values[st.result];
             p.values[st.result].used = true;
+            p.values[st.result].shown = true;
             (p.shows, p.shown) = (p.shows + 1, st.result);
             hold!(l, 1, v.role == role::BOUND && v.statement < st.index as u32, at, 1, 0, "value shown, bound before");
             hold!(l, 9, v.tier != NONE, at, 2, v.tier, "tier of a shown value, at most");

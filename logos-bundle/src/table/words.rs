@@ -35,6 +35,14 @@ const fn native<const N: usize>(mut words: [u32; N]) -> [u32; N] {
 const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u128 = 0x0000_0100_0000_01b3;
 
+/// One step. The product is formed in 128 bits and cut: the same as a wrapping product, and cheaper to evaluate; so is a
+/// macro than a call.
+macro_rules! step {
+    ($h:ident, $low:ident, $high:ident) => {
+        $h = (($h ^ ($low as u64 | ($high as u64) << 32)) as u128 * PRIME) as u64
+    };
+}
+
 /// The `schedule_digest` of a table: FNV-1a over 64-bit pairs of words, low word first, the digest's own two words left
 /// out. Words beyond the last whole row are not read (a table has none).
 ///
@@ -47,28 +55,23 @@ pub const fn digest(words: &[u32]) -> u64 {
     let mut i = 0;
     while i < count {
         let [a0, a1, b0, b1, c0, c1, d0, d1, e0, e1, f0, f1, g0, g1, k0, k1] = rows[i];
-        h = step(h, a0, a1);
-        h = step(h, b0, b1);
+        step!(h, a0, a1);
+        step!(h, b0, b1);
         // Row 0 holds the digest itself, in its third pair.
         if i != 0 {
-            h = step(h, c0, c1);
+            step!(h, c0, c1);
         }
-        h = step(h, d0, d1);
-        h = step(h, e0, e1);
-        h = step(h, f0, f1);
-        h = step(h, g0, g1);
-        h = step(h, k0, k1);
+        step!(h, d0, d1);
+        step!(h, e0, e1);
+        step!(h, f0, f1);
+        step!(h, g0, g1);
+        step!(h, k0, k1);
         i += 1;
     }
     h
 }
 
 const _: () = assert!(header::DIGEST == 4);
-
-/// One step. The product is formed in 128 bits and cut: the same as a wrapping product, and cheaper to evaluate.
-const fn step(h: u64, low: u32, high: u32) -> u64 {
-    ((h ^ (low as u64 | (high as u64) << 32)) as u128 * PRIME) as u64
-}
 
 #[cfg(test)]
 mod tests {

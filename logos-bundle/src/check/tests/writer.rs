@@ -106,7 +106,7 @@ impl Draft {
         tile: u32,
     ) -> u32 {
         let kind = if code == op::ARGMAX { storage::I32 } else { storage::BF16 };
-        let v = self.value(role::BOUND, kind, [1, self.rows, cols], cut, tile, 0);
+        let v = self.value(role::BOUND, kind, [1, self.rows, cols], cut, tile, NONE);
         self.push(code, v, operands, attributes);
         v
     }
@@ -118,6 +118,7 @@ impl Draft {
     }
 
     pub(super) fn show(&mut self, v: u32) {
+        self.values[v as usize][10] = 0;
         self.push(op::SHOW, v, &[], &[]);
     }
 
@@ -281,7 +282,24 @@ impl Model {
         wide(&mut parts[0][0], 12, caches);
     }
 
+    /// Gives the values that cross sections a place: HBM.
+    fn tiers(&self, k: usize, parts: &mut Parts) {
+        let draft = &self.programs[k];
+        let first = parts[2][k][6] as usize;
+        let section_of = |s: usize| draft.cuts.iter().rposition(|&cut| cut as usize <= s);
+        for (i, s) in draft.statements.iter().enumerate() {
+            let shown = (s[0] == op::SHOW).then_some(&s[1]);
+            for &v in s[2..10].iter().filter(|&&v| v != NONE).chain(shown) {
+                let value = &mut parts[4][first + v as usize];
+                if value[2] == role::BOUND && section_of(value[11] as usize) != section_of(i) && value[10] == NONE {
+                    value[10] = 1;
+                }
+            }
+        }
+    }
+
     fn lower(&self, k: usize, parts: &mut Parts) {
+        self.tiers(k, parts);
         let words = lay(parts, 60);
         let mut ledger = Ledger::new();
         let frame = frame::frame(&words, &mut ledger).expect("the frame of a draft");
@@ -303,7 +321,8 @@ impl Model {
             let b = draft.group_rows < draft.rows || st.op == op::MATMUL && i % 2 == 0;
             let (mut part, end) = parts::range(st.op);
             while part < end {
-                let e = parts::expect(&p, &s, &st, part, b);
+                let mut e = Expected::new();
+                parts::expect(&mut e, &p, &s, &st, part, b);
                 if e.primitive != NONE {
                     for port in &e.ports[..e.count] {
                         let home = if port.value == NONE { continue } else { p.values[port.value as usize].statement };
@@ -322,11 +341,15 @@ impl Model {
             for &v in &outside[c] {
                 let home = p.values[v as usize].statement;
                 let input = draft.statements[home as usize][0] == op::INPUT;
-                stages[c].push(drafted(home, if input { 0 } else { parts::RELOAD }, parts::reload(&p, &s, v)));
+                stages[c].push(drafted(
+                    home,
+                    if input { 0 } else { parts::RELOAD },
+                    made(|e| parts::reload(e, &p, &s, v)),
+                ));
                 let from = section_of(home as usize);
                 if !input && !stages[from].iter().any(|g| g.statement == home && g.part == parts::SPILL) {
                     let s = Section::new(&p, first_section + from as u32, &mut ledger);
-                    stages[from].push(drafted(home, parts::SPILL, parts::spill(&p, &s, v)));
+                    stages[from].push(drafted(home, parts::SPILL, made(|e| parts::spill(e, &p, &s, v))));
                 }
             }
         }
@@ -351,6 +374,12 @@ impl Model {
             parts[8].extend(turns);
         }
     }
+}
+
+fn made(fill: impl FnOnce(&mut Expected)) -> Expected {
+    let mut e = Expected::new();
+    fill(&mut e);
+    e
 }
 
 fn drafted(statement: u32, part: u32, e: Expected) -> Stage {
