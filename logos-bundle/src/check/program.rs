@@ -248,7 +248,7 @@ const fn value(row: &Row, at: At, chips: i128, l: &mut Ledger) -> Value {
     );
     holds!(l, 1 * 6, at,
         tile <= cols_l => cols_l, tile, "columns of a tile, at most";
-        seqs == 1 || role == role::STATE => 1, seqs, "copies";
+        seqs == 1 || role == role::STATE || role == role::WEIGHT => 1, seqs, "copies";
         rope == NONE || role == role::TABLE => NONE, rope, "rope recipe";
         storage != storage::Q8_0 || role == role::WEIGHT => 0, storage, "storage of this role";
         storage != storage::I32 || role == role::INPUT || !declared => 0, storage, "storage of this role";

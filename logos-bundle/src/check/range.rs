@@ -45,11 +45,11 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
     while i < n {
         let [part, _, theta, rotary, scaling, _, _, _, _, _, _, _, _, _, r0, r1] = f.ropes[i];
         let at = At(Part::Ropes as u32, i as u32);
-        hold!(l, 0, part <= 1, at, 1, part, "part of a rotary table, at most");
+        hold!(l, 0, part <= 2, at, 2, part, "part of a rotary table, at most");
         hold!(
             l,
             0,
-            theta > 0 && theta < 0x7ff0_0000,
+            part == 2 || theta > 0 && theta < 0x7ff0_0000,
             at,
             0x7ff0_0000,
             theta,

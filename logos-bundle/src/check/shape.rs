@@ -2,7 +2,7 @@
 //! operation can mean. Marks the values each statement reads.
 
 use super::RANGE_LIMIT;
-use super::ledger::{Ledger, equal, hold};
+use super::ledger::{Ledger, equal, failed, hold};
 use super::program::{Program, Statement, role};
 use crate::table::layout::{NONE, op, storage};
 
@@ -19,19 +19,23 @@ const fn finite(bits: u32) -> bool {
     bits & INFINITY != INFINITY
 }
 
-/// Which operands an operation must have and may have, as bit sets; `None` for no operation's code.
-const fn operands(code: u32) -> Option<(u32, u32)> {
+/// Which operands an operation must have and may have, as bit sets, and how many attributes it has; `None` for no
+/// operation's code.
+const fn form(code: u32) -> Option<(u32, u32, u32)> {
     Some(match code {
-        op::INPUT | op::SHOW => (0, 0),
-        op::APPEND | op::MATMUL | op::PLUS | op::TIMES | op::SWIGLU | op::GEGLU | op::ROWS => (0b11, 0b11),
-        op::SCALED | op::SILU | op::GELU | op::SIGMOID | op::TANH | op::SOFTCAP | op::L2NORM => (0b1, 0b1),
-        op::LAST_ROW | op::ARGMAX | op::SUM_CHIPS | op::GATHER_CHIPS => (0b1, 0b1),
-        op::RMSNORM => (0b1, 0b11),
-        op::LAYERNORM => (0b1, 0b111),
-        op::ROPE | op::DECAY => (0b111, 0b111),
-        op::ATTENTION => (0b111, 0b111_1111),
-        op::CONV => (0b11, 0b111),
-        op::DELTA => (0b1_1111, 0b11_1111),
+        op::INPUT | op::SHOW => (0, 0, 0),
+        op::APPEND | op::MATMUL | op::PLUS | op::TIMES | op::SWIGLU | op::ROWS => (0b11, 0b11, 0),
+        op::GEGLU => (0b11, 0b11, 1),
+        op::SILU | op::SIGMOID | op::TANH | op::ARGMAX | op::SUM_CHIPS | op::GATHER_CHIPS => (0b1, 0b1, 0),
+        op::SCALED | op::GELU | op::SOFTCAP | op::LAST_ROW => (0b1, 0b1, 1),
+        op::L2NORM => (0b1, 0b1, 3),
+        op::RMSNORM => (0b1, 0b11, 3),
+        op::LAYERNORM => (0b1, 0b111, 2),
+        op::ROPE => (0b111, 0b111, 3),
+        op::DECAY => (0b111, 0b111, 0),
+        op::ATTENTION => (0b111, 0b111_1111, 6),
+        op::CONV => (0b11, 0b111, 2),
+        op::DELTA => (0b1_1111, 0b11_1111, 2),
         _ => return None,
     })
 }
@@ -40,7 +44,7 @@ const fn operands(code: u32) -> Option<(u32, u32)> {
 pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let at = p.statement_at(st.index);
     let [x0, x1, x2, x3, x4, x5, x6, x7] = st.x;
-    let Some((must, may)) = operands(st.op) else {
+    let Some((must, may, attributes)) = form(st.op) else {
         l.fault(1, at, 0, st.op as i128, "operation code");
         return;
     };
@@ -48,7 +52,16 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
     let high = ((x3 != NONE) as u32) << 3 | ((x4 != NONE) as u32) << 4 | ((x5 != NONE) as u32) << 5;
     let given = low | high | ((x6 != NONE) as u32) << 6 | ((x7 != NONE) as u32) << 7;
     hold!(l, 1, given & must == must && given & !may == 0, at, must, given, "operands given, as a bit set");
-    if l.failed(1) {
+    let [a0, a1, a2, a3, a4, a5] = st.a;
+    let unused = match attributes {
+        0 => a0 | a1 | a2 | a3 | a4 | a5,
+        1 => a1 | a2 | a3 | a4 | a5,
+        2 => a2 | a3 | a4 | a5,
+        3 => a3 | a4 | a5,
+        _ => 0,
+    };
+    equal!(l, 2, at, 0, unused, "attribute words the operation does not use");
+    if failed!(l, 1) {
         return;
     }
     result(p, st, l);
@@ -138,6 +151,7 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
             hold!(l, 1, input && x.statement < st.index as u32, at, role::INPUT, x.role, "operand, a Real input");
             equal!(l, 1, at, d.seqs * d.tokens, x.rows, "rows of the operand");
             equal!(l, 1, at, d.seqs, p.m, "rows of the result");
+            equal!(l, 2, at, d.seqs, st.a[0] as i128, "sequences");
             equal!(l, 1, at, x.cols, p.values[st.result].cols, "columns of the result");
             equal!(l, 1, at, x.tile, p.values[st.result].tile, "tile of the result");
         }

@@ -313,7 +313,7 @@ pub mod op {
     pub const DELTA: u32 = 34;
     /// operands: E, token.
     pub const ROWS: u32 = 35;
-    /// operands: x.
+    /// operands: x. attributes: sequences.
     pub const LAST_ROW: u32 = 36;
     /// operands: x.
     pub const ARGMAX: u32 = 37;

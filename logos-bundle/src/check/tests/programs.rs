@@ -108,6 +108,7 @@ pub(super) fn attention(seqs: u32, m: u32, chips: u32, a: Attention) -> Draft {
     d
 }
 
+#[expect(clippy::too_many_arguments, reason = "sizes of a layer, all in use")]
 /// A gated delta layer: causal convolutions, l2norm, decay, the scan, a gated norm.
 pub(super) fn delta(
     seqs: u32,
@@ -174,7 +175,7 @@ pub(super) fn embed(m: u32, chips: u32, vocabulary: u32, hidden: u32) -> Draft {
 pub(super) fn head(m: u32, input_rows: u32, chips: u32, vocabulary: u32, hidden: u32) -> Draft {
     let mut d = Draft::new(2, m);
     let x = d.input(input_rows, hidden, 32);
-    let x = if m == input_rows { x } else { d.like(op::LAST_ROW, &[x], &[]) };
+    let x = if m == input_rows { x } else { d.like(op::LAST_ROW, &[x], &[m]) };
     let n = normed(&mut d, x);
     let logits = projected(&mut d, n, vocabulary, cols(chips), 48);
     let logits = d.like(op::SOFTCAP, &[logits], &[ONE]);

@@ -253,11 +253,6 @@ impl Model {
         parts
     }
 
-    /// A sealed table.
-    pub(super) fn table(&self) -> Vec<u32> {
-        lay(&self.parts(), 60)
-    }
-
     fn totals(&self, parts: &mut Parts) {
         let (mut weights, mut states, mut caches) = (0i128, 0i128, 0i128);
         for draft in &self.programs {

@@ -1,0 +1,222 @@
+//! Damaged tables: never a panic, never accepted; and what each rule alone finds.
+
+use std::collections::BTreeMap;
+use std::vec::Vec;
+
+use super::programs::{decode, prefill};
+use super::writer::{Parts, Row, lay, seal};
+use super::{bounded, hand};
+use crate::check::{Verdicts, all};
+use crate::table::layout::{NONE, op};
+
+#[test]
+fn every_word_counts() {
+    let good = lay(&hand::table(), 60);
+    assert!(all(&good).hold());
+    for i in 0..good.len() {
+        for change in [1, 2, 0x100, 0x8000_0000, u32::MAX] {
+            let mut bad = good.clone();
+            bad[i] = bad[i].wrapping_add(change);
+            assert!(!all(&bad).hold(), "word {i} plus {change:#x}");
+            // With the digest made right again the other rules have to cope, whatever the word says.
+            seal(&mut bad);
+            let _ = all(&bad);
+        }
+    }
+}
+
+#[test]
+fn every_prefix_and_extension_is_refused() {
+    let good = lay(&bounded(&decode()), 60);
+    for n in 0..good.len() {
+        assert!(!all(&good[..n]).hold(), "{n} words");
+    }
+    for n in [1, 15, 16, 64] {
+        let mut longer = good.clone();
+        longer.resize(good.len() + n, 0);
+        assert!(!all(&longer).hold(), "{n} words more");
+        longer[2] = longer.len() as u32;
+        seal(&mut longer);
+        assert!(!all(&longer).hold(), "{n} words more, counted and sealed");
+    }
+}
+
+/// A few bits of randomness a call: enough to damage with, and the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % n as u64) as usize
+    }
+}
+
+#[test]
+fn hostile_tables_do_not_panic() {
+    let mut dice = Dice(7);
+    for model in [decode(), prefill()] {
+        let good = lay(&bounded(&model), 60);
+        for _ in 0..4000 {
+            let mut bad = good.clone();
+            for _ in 0..1 + dice.below(3) {
+                let i = 64 + dice.below(good.len() - 64);
+                bad[i] = match dice.below(6) {
+                    0 => 0,
+                    1 => u32::MAX,
+                    2 => 1 << dice.below(32),
+                    3 => (1 << 22) - 1,
+                    4 => bad[i] ^ 1 << dice.below(32),
+                    _ => good[64 + dice.below(good.len() - 64)],
+                };
+            }
+            seal(&mut bad);
+            let _ = all(&bad);
+        }
+    }
+}
+
+/// Numbers that a table holds by choice: other choices hold too, or say another program.
+fn free(part: usize, word: usize) -> bool {
+    match part {
+        0 => matches!(word, 0..=2 | 6 | 14 | 15), // names, form, what fits
+        1 => true,                                // another chip
+        2 => matches!(word, 0..=3 | 15),          // names, text, first layer
+        3 => matches!(word, 9..=12),              // a longer interval or span
+        4 => matches!(word, 0 | 1 | 3 | 9 | 10),  // names, storage, tiles and tiers of declared values
+        5 => matches!(word, 0 | 3 | 10..=15),     // another operation of the same form, attributes
+        6 => matches!(word, 6 | 8 | 10),          // sites and times with slack
+        7 => word == 7,                           // a slot more
+        8 => word == 4,                           // a longer turn
+        10 => matches!(word, 1..=11),             // names, slices
+        11 => word >= 8,                          // identities
+        9 => true,
+        _ => true,
+    }
+}
+
+#[test]
+fn with_a_right_digest_every_derived_word_is_still_held() {
+    for model in [decode(), prefill()] {
+        let parts = bounded(&model);
+        for part in 0..12 {
+            for row in 0..parts[part].len() {
+                for word in (0..16).filter(|&word| !free(part, word)) {
+                    for change in [1, u32::MAX] {
+                        let mut bad = parts.clone();
+                        bad[part][row][word] = bad[part][row][word].wrapping_add(change);
+                        let v = all(&lay(&bad, 60));
+                        assert!(!v.hold(), "part {part} row {row} word {word} plus {change:#x}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The first row of a part that this holds of.
+fn find(parts: &Parts, part: usize, test: impl Fn(&Row) -> bool) -> usize {
+    parts[part].iter().position(test).expect("a row to damage")
+}
+
+fn after(parts: &Parts, damage: impl FnOnce(&mut Parts)) -> Verdicts {
+    let mut bad = parts.clone();
+    damage(&mut bad);
+    all(&lay(&bad, 60))
+}
+
+#[test]
+fn each_rule_rejects_what_is_its_own() {
+    let parts = bounded(&decode());
+    let statement = |code: u32| find(&parts, 5, |s| s[0] == code);
+    let load = find(&parts, 6, |g| g[7] != NONE);
+    let gemm = find(&parts, 6, |g| g[2] == 2);
+    let softmax = find(&parts, 6, |g| g[2] == 9);
+    let stream = find(&parts, 7, |e| e[3] == 0 && e[4] > 1);
+    let hold = find(&parts, 7, |e| e[3] == 1);
+    let attention = statement(op::ATTENTION);
+    let program = find(&parts, 2, |p| p[8] as usize <= attention && attention < (p[8] + p[9]) as usize);
+    let first = parts[2][program][6];
+    let (cache, row_norm) = ((first + parts[5][attention][6]) as usize, statement(op::RMSNORM));
+    type Damage = std::boxed::Box<dyn Fn(&mut Parts)>;
+    let cases: Vec<(usize, &str, Damage)> = std::vec![
+        (0, "an index past its part", std::boxed::Box::new(move |p| p[7][stream][1] = 9999)),
+        (0, "a capacity above the limit", std::boxed::Box::new(move |p| p[7][stream][7] = 1 << 22)),
+        (0, "sections that do not cover the stages", std::boxed::Box::new(|p| p[3][0][4] -= 1)),
+        (
+            1,
+            "a value bound after it is read",
+            std::boxed::Box::new(move |p| {
+                let s = find(p, 5, |s| s[0] == op::SWIGLU);
+                p[5].swap(s, s + 1);
+            })
+        ),
+        (1, "a stage for another part", std::boxed::Box::new(move |p| p[6][softmax][1] = 5)),
+        (2, "an eps of zero", std::boxed::Box::new(move |p| p[5][row_norm][10] = 0)),
+        (2, "cosines and sines of two thetas", std::boxed::Box::new(|p| p[9][1][2] += 1)),
+        (2, "half a token", std::boxed::Box::new(move |p| p[6][load][14] /= 2)),
+        (3, "a firing dropped", std::boxed::Box::new(move |p| p[6][gemm][3] -= 1)),
+        (3, "cells without work", std::boxed::Box::new(move |p| p[6][gemm][4] = 99)),
+        (4, "another producer", std::boxed::Box::new(move |p| p[7][hold][0] -= 1)),
+        (4, "a load in no turn", std::boxed::Box::new(move |p| p[6][load][7] = NONE)),
+        (5, "a rate of one more", std::boxed::Box::new(move |p| p[7][stream][4] += 1)),
+        (6, "an initiation interval too low", std::boxed::Box::new(move |p| p[6][softmax][12] = 11)),
+        (6, "a late load", std::boxed::Box::new(move |p| p[6][load][8] += 1 << 20)),
+        (7, "one slot", std::boxed::Box::new(move |p| p[7][stream][7] = p[7][stream][4])),
+        (8, "a bound of one less", std::boxed::Box::new(|p| p[3][1][14] -= 1)),
+        (8, "another binder", std::boxed::Box::new(|p| p[3][1][13] ^= 1)),
+        (9, "two stages on a site", std::boxed::Box::new(move |p| p[6][gemm][6] -= 1)),
+        (9, "overlapping buffers", std::boxed::Box::new(move |p| p[7][hold][9] -= 64)),
+        (9, "weights that are not counted", std::boxed::Box::new(|p| p[0][0][8] -= 1)),
+        (9, "more bytes than the memory", std::boxed::Box::new(|p| (p[1][1][8], p[1][1][9]) = (1 << 16, 0))),
+        (
+            10,
+            "a state written twice",
+            std::boxed::Box::new(|p| {
+                let s = find(p, 5, |s| s[0] == op::APPEND);
+                p[5][s + 1][1] = p[5][s][1];
+            })
+        ),
+        (
+            10,
+            "a state written before it is read",
+            std::boxed::Box::new(move |p| {
+                p[5].swap(attention, attention + 1);
+                // The swapped statements keep their own results' rows.
+                let result = p[5][attention + 1][1] as usize;
+                p[4][first as usize + result][11] += 1;
+            })
+        ),
+        (
+            11,
+            "a sum over chips of a whole value",
+            std::boxed::Box::new(move |p| {
+                let s = find(p, 5, |s| s[0] == op::SUM_CHIPS);
+                let x = p[5][s][2] as usize + p[2][0][6] as usize;
+                p[4][x][7] = 0;
+            })
+        ),
+        (
+            11,
+            "a cache cut otherwise than its keys",
+            std::boxed::Box::new(move |p| (p[4][cache][7], p[4][cache][8]) = (0, 1))
+        ),
+        (
+            11,
+            "a slice outside the stored tensor",
+            std::boxed::Box::new(|p| {
+                let b = find(p, 10, |b| b[4] != 0);
+                p[10][b][6] = p[10][b][10];
+            })
+        ),
+    ];
+    let mut killed: BTreeMap<usize, usize> = BTreeMap::new();
+    for (rule, name, damage) in &cases {
+        let v = after(&parts, damage);
+        assert!(v.faults[*rule].is_some(), "{name}: rule {rule} accepts; {:?}", v.first_fault());
+        *killed.entry(*rule).or_default() += 1;
+    }
+    let mut bad = lay(&parts, 60);
+    bad[4] ^= 1;
+    assert!(all(&bad).faults[12].is_some());
+    assert_eq!(killed.keys().copied().collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
+}
