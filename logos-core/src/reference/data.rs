@@ -65,7 +65,7 @@ pub(crate) enum Data {
 
 /// A chip's share of a state: one tensor a sequence, zero until written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct State {
+pub(crate) struct State {
     rows: usize,
     cols: usize,
     /// Of each sequence the rows up to the last one written: a cache takes the memory of the positions it has seen, not of
@@ -115,14 +115,14 @@ impl State {
         self.seqs[seq].clear();
     }
 
-    /// Takes a sequence's rows from a state of the same rows and columns; false where they differ.
-    #[must_use]
-    pub(crate) fn adopt(&mut self, seq: usize, from: &State, from_seq: usize) -> bool {
-        let alike = (self.rows, self.cols) == (from.rows, from.cols);
-        if alike {
-            self.seqs[seq].clone_from(&from.seqs[from_seq]);
-        }
-        alike
+    /// Whether a sequence of one is a sequence of the other.
+    pub(crate) fn is_like(&self, other: &State) -> bool {
+        (self.rows, self.cols) == (other.rows, other.cols)
+    }
+
+    /// Takes a sequence from a state that is like this one.
+    pub(crate) fn adopt(&mut self, seq: usize, from: &State, from_seq: usize) {
+        self.seqs[seq].clone_from(&from.seqs[from_seq]);
     }
 }
 

@@ -5,7 +5,7 @@ use super::error::LoadError;
 use super::shards::Shards;
 use crate::author::{Binding, Source};
 use crate::kinds::{KindProgram, Role};
-use crate::language::{self, Axis, Origin, Program, RopeTable, Sharding, Statement, Value, ValueId};
+use crate::language::{self, Axis, Element, Origin, Program, RopeTable, Sharding, Statement, Value, ValueId};
 use crate::ops::Op;
 
 /// A program as the session runs it.
@@ -104,6 +104,9 @@ fn checked(kind: &KindProgram, chips: u32) -> Result<Kind, LoadError> {
         let what = format!("`{}` is for {} chips and the first for {chips}", kind.name, program.chips);
         return Err(LoadError::Programs { what });
     }
+    for bindings in std::iter::once(&kind.authored.bindings).chain(kind.exceptions.iter().map(|e| &e.bindings)) {
+        bound(kind, bindings)?;
+    }
     let mut inputs = Vec::new();
     for binding in &kind.authored.bindings {
         let input = match (&binding.source, &program.value(binding.value).origin) {
@@ -124,6 +127,36 @@ fn checked(kind: &KindProgram, chips: u32) -> Result<Kind, LoadError> {
         Statement::Let { .. } | Statement::Append { .. } => None,
     });
     Ok(Kind { inputs, shown: shown.collect(), program: program.clone() })
+}
+
+/// Whether each declared value is bound, in order, as what it is declared.
+fn bound(kind: &KindProgram, bindings: &[Binding]) -> Result<(), LoadError> {
+    let values = &kind.authored.program.values;
+    let declared = values.iter().take_while(|value| matches!(value.origin, Origin::Declared(_))).count();
+    if bindings.len() != declared {
+        let what = format!("`{}` declares {declared} values and binds {}", kind.name, bindings.len());
+        return Err(LoadError::Programs { what });
+    }
+    for (value, (number, binding)) in values.iter().zip((0u32..).zip(bindings)) {
+        use language::Role;
+        let Origin::Declared(role) = &value.origin else { continue };
+        let fits = match (&binding.source, role) {
+            (Source::Weight { .. }, Role::Weight) | (Source::State, Role::State) | (Source::Table, Role::Table(_)) => {
+                true
+            }
+            (Source::Hidden, Role::Input) => value.element == Element::Real,
+            (Source::Index, Role::Input) => value.element == Element::Int,
+            (
+                Source::Weight { .. } | Source::State | Source::Table | Source::Hidden | Source::Index,
+                Role::Weight | Role::State | Role::Table(_) | Role::Input,
+            ) => false,
+        };
+        if !fits || binding.value != ValueId(number) {
+            let what = format!("`{}` of `{}` is bound as what it is not declared", value.name, kind.name);
+            return Err(LoadError::Programs { what });
+        }
+    }
+    Ok(())
 }
 
 /// Weights and states of a layer.
@@ -149,18 +182,27 @@ fn part(index: usize, kind: &KindProgram, layer: u32, shards: &mut Shards<'_>) -
 /// Each chip's share of a weight.
 fn weight(program: &Program, binding: &Binding, layer: u32, shards: &mut Shards<'_>) -> Result<Vec<Data>, LoadError> {
     let Source::Weight { weight, .. } = &binding.source else { return Ok(Vec::new()) };
+    let value = program.value(binding.value);
     let each = (0..program.chips).map(|chip| {
         let failed = |error| LoadError::Slice { tensor: weight.tensor.name.clone(), error };
         let load = binding.expand(program, layer, chip).map_err(failed)?.load;
         let Some(load) = load else {
-            return Err(LoadError::Programs { what: format!("`{}` is a weight of no tensor", binding.name) });
+            return Err(LoadError::Programs { what: format!("`{}` is a weight of no tensor", value.name) });
         };
+        let [axis0, inner] = match weight.tensor.shape[..] {
+            [] => [1, 1],
+            [axis0, ref inner @ ..] => [u64::from(axis0), inner.iter().map(|&len| u64::from(len)).product()],
+        };
+        if load.slice.axis1.end > inner || load.slice.axis0.iter().any(|range| range.end > axis0) {
+            let what = format!("`{}` takes more of `{}` than there is", value.name, load.tensor);
+            return Err(LoadError::Programs { what });
+        }
         let matrix = shards.share(&weight.tensor, &load)?;
-        let (rows, cols) = share(program, program.value(binding.value));
+        let (rows, cols) = share(program, value);
         if (matrix.rows(), matrix.cols()) != (rows, cols) {
             let found = format!("{} by {}", matrix.rows(), matrix.cols());
             let what =
-                format!("`{}` is {rows} by {cols} a chip, and its slice of `{}` {found}", binding.name, load.tensor);
+                format!("`{}` is {rows} by {cols} a chip, and its slice of `{}` {found}", value.name, load.tensor);
             return Err(LoadError::Programs { what });
         }
         Ok(Data::Real(matrix))

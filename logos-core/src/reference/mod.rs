@@ -6,7 +6,8 @@
 //!
 //! # Arithmetic
 //! Everything is f32, whatever the declared storage, and every sum is taken in ascending order of its index (rotary angles
-//! are f64 until their cosine is taken). A chip sees its own shares alone: it loads the slices its bindings name, and what
+//! are f64 until their cosine is taken). Weights are used as the source gives them, so of a quantised checkpoint the source gives
+//! what the stored values stand for. A chip sees its own shares alone: it loads the slices its bindings name, and what
 //! another chip holds reaches it through a sum or gather over chips only. A wrong sharding gives wrong numbers here, too.
 
 mod chips;
@@ -20,7 +21,7 @@ mod rotary;
 mod session;
 mod shards;
 
-pub use data::{Matrix, State};
+pub use data::Matrix;
 pub use embed::{EmbedError, embed};
 pub use error::{LoadError, StepError};
 pub use rotary::RopeLength;
@@ -28,7 +29,7 @@ pub use session::{Output, Session};
 pub use shards::{Shards, TensorData, WeightSource};
 
 pub(crate) use chips::{Chip, Chips, Evaluate};
-pub(crate) use data::{Data, beside, each_group};
+pub(crate) use data::{Data, State, beside, each_group};
 pub(crate) use product::matrix_product;
 
 #[cfg(test)]

@@ -162,18 +162,20 @@ impl Session {
     pub fn adopt(&mut self, sequence: usize, from: &Session, from_sequence: usize) -> Result<(), StepError> {
         self.exists(sequence)?;
         from.exists(from_sequence)?;
-        let count = self.loaded.layers.len().max(from.loaded.layers.len());
-        if self.loaded.layers.len() != from.loaded.layers.len() {
-            return Err(StepError::States { layer: count - 1 });
+        let (layers, others) = (&mut self.loaded.layers, &from.loaded.layers);
+        let alike = |(layer, other): (&Part, &Part)| {
+            let states = |part: &Part| part.states.iter().flatten().count();
+            let mut pairs = layer.states.iter().flatten().zip(other.states.iter().flatten());
+            states(layer) == states(other) && pairs.all(|(state, other)| state.is_like(other))
+        };
+        let first = layers.iter().zip(others).position(|pair| !alike(pair));
+        let shorter = layers.len().min(others.len());
+        if let Some(layer) = first.or((layers.len() != others.len()).then_some(shorter)) {
+            return Err(StepError::States { layer });
         }
-        for (number, (layer, other)) in self.loaded.layers.iter_mut().zip(&from.loaded.layers).enumerate() {
-            let mut alike = true;
-            let mut others = other.states.iter().flatten();
-            for state in layer.states.iter_mut().flatten() {
-                alike &= others.next().is_some_and(|other| state.adopt(sequence, other, from_sequence));
-            }
-            if !alike || others.next().is_some() {
-                return Err(StepError::States { layer: number });
+        for (layer, other) in layers.iter_mut().zip(others) {
+            for (state, other) in layer.states.iter_mut().flatten().zip(other.states.iter().flatten()) {
+                state.adopt(sequence, other, from_sequence);
             }
         }
         self.seen[sequence] = from.seen[from_sequence];
@@ -261,7 +263,7 @@ fn shown(kind: &Kind, values: &[Vec<Data>]) -> Result<Data, StepError> {
         return Err(StepError::Form { what: "a program shows more than one value" });
     };
     let shares = &values[value.0 as usize];
-    match shares.iter().position(|share| !alike(share, &shares[0])) {
+    match differing(shares) {
         Some(chip) => Err(StepError::Diverged { value: name(kind, value), chip }),
         None => Ok(shares[0].clone()),
     }
@@ -269,6 +271,11 @@ fn shown(kind: &Kind, values: &[Vec<Data>]) -> Result<Data, StepError> {
 
 fn name(kind: &Kind, value: ValueId) -> String {
     kind.program.value(value).name.clone()
+}
+
+/// The first chip that holds another value than chip 0.
+pub(super) fn differing(shares: &[Data]) -> Option<usize> {
+    shares.iter().position(|share| !alike(share, &shares[0]))
 }
 
 /// Equal to the last bit.

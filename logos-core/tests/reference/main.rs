@@ -192,3 +192,27 @@ fn qwen3() {
 fn qwen3_5() {
     conforms("qwen3_5", 5e-5, &[1, 2]);
 }
+
+/// What the tolerance is worth: a wrong reading of one key is off by far more, and the hidden state says where it starts.
+#[test]
+fn a_wrong_reading_is_found_where_it_starts() {
+    let off = |name, from: &str, to: &str| {
+        let fixture = Fixture::load_changed(name, |config| {
+            assert_eq!(config.matches(from).count(), 1);
+            config.replace(from, to)
+        });
+        let mut shards = Shards::new(&fixture.checkpoint);
+        let check = Check { fixture: &fixture, tolerance: 5e-5, worst: 0.0 };
+        let prompt = &fixture.prompts[0];
+        let mut session = check.session(Form::Forward { rows: prompt.ids.len() as u32 }, 1, &mut shards);
+        let output = session.forward(embed(&fixture.spec, &shards, &prompt.ids).unwrap()).unwrap();
+        let logits = difference(output.logits.row(prompt.ids.len() - 1), prompt.logits.last().unwrap());
+        assert!(logits > 1e-3, "{name}: {to} moves the logits by {logits} only");
+        first_off(&output, prompt, 5e-5).map(|(layer, _)| layer)
+    };
+    assert_eq!(off("llama", r#""rms_norm_eps":1e-05"#, r#""rms_norm_eps":1e-03"#), Some(1));
+    assert_eq!(off("llama3_tied", r#""low_freq_factor":1.0"#, r#""low_freq_factor":2.0"#), Some(1));
+    assert_eq!(off("mistral", r#""sliding_window":5"#, r#""sliding_window":6"#), Some(1));
+    // Layers 0 to 2 have no rotary embedding, and are right.
+    assert_eq!(off("qwen3_5", r#""partial_rotary_factor":0.25"#, r#""partial_rotary_factor":0.5"#), Some(4));
+}

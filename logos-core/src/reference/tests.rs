@@ -1,1 +1,0 @@
-//! Arithmetic of operations, and what is refused.

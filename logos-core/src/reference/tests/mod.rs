@@ -1,0 +1,7 @@
+//! What is evaluated, by hand and against itself; against the reference implementation it is `tests/reference`.
+
+mod arithmetic;
+mod refused;
+mod rotary;
+mod same;
+mod source;
