@@ -1,6 +1,6 @@
 //! The schedule of a net, and what binds it.
 //!
-//! Input: a lowered net and the chip. Output: a [`Section`] whose every inequality of RULES.md sections 4 to 7 holds with the least
+//! Input: a lowered net and the chip. Output: a [`Section`](crate::spatial::Section) whose every inequality of RULES.md sections 4 to 7 holds with the least
 //! capacities. Nothing here checks: `logos_bundle::check` does, and shares no code with it.
 
 mod bound;

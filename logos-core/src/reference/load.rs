@@ -68,7 +68,7 @@ pub(super) fn load(programs: &[KindProgram], shards: &mut Shards<'_>) -> Result<
                 vocab = embedding_rows(&kind.authored.program);
                 embed = Some(part(0)?);
             }
-            Role::Head => head = Some((index, part(kinds_depth(programs))?)),
+            Role::Head => head = Some((index, part(depth(programs))?)),
             Role::Layer => {
                 for &layer in &kind.layers {
                     layers.push((layer, part(layer)?));
@@ -87,7 +87,7 @@ pub(super) fn load(programs: &[KindProgram], shards: &mut Shards<'_>) -> Result<
 }
 
 /// The layer one past the last: what the head's hidden state is named after.
-fn kinds_depth(programs: &[KindProgram]) -> u32 {
+fn depth(programs: &[KindProgram]) -> u32 {
     programs.iter().flat_map(|kind| &kind.layers).max().map_or(0, |last| last.saturating_add(1))
 }
 

@@ -141,7 +141,7 @@ fn first_off(output: &Output, prompt: &Prompt, tolerance: f32) -> Option<(usize,
     let last = prompt.ids.len().min(output.hidden[0].rows()) - 1;
     let layers = prompt.hidden_last.iter().zip(&output.hidden).enumerate();
     let mut differences = layers.map(|(layer, (expected, found))| (layer, difference(found.row(last), expected)));
-    differences.find(|(_, difference)| !(*difference <= tolerance))
+    differences.find(|(_, difference)| *difference > tolerance || difference.is_nan())
 }
 
 /// Every step of a family at every width up to 4 chips that it admits. `tolerance` is the largest difference of a logit;
