@@ -271,4 +271,11 @@ pub(super) const fn carried(p: &mut Program<'_>, s: &mut Section, k: usize, v: u
     let have = load.start + p.layers * s.interval;
     let need = stage.start + (stage.firings - 1) * stage.period + stage.ii + stage.tail + way;
     hold!(l, 6, have >= need, at, need, have, "start of the state's next load, at least");
+    let rows = p.frame.stages;
+    let first = s.first_stage as usize;
+    if rows[first + k][0] != rows[first + state.stage as usize][0] {
+        // Appended by a statement of its own: what it replaces has been read.
+        let read = load.start + (load.firings - 1) * load.period + load.ii;
+        hold!(l, 6, stage.start >= read, at, read, stage.start, "start of an append after the load of its state, at least");
+    }
 }

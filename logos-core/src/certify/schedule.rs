@@ -205,6 +205,16 @@ impl Schedule<'_> {
                 latest[from] = latest[from].min(bound);
             }
         }
+        // What is appended replaces what a ring held: not before the last of it has been read. Nothing reads a store, so no
+        // other start depends on it.
+        for &(load, store) in &self.states {
+            let (load, store) = (load.index(), store.index());
+            let stages = &mut self.section.stages;
+            if stages[load].statement != stages[store].statement {
+                let read = stages[load].last() + stages[load].ii;
+                stages[store].start = stages[store].start.max(read);
+            }
+        }
     }
 
     /// The least interval that the layer loop, the states and the turns allow.

@@ -17,8 +17,15 @@ pub(crate) trait Evaluate {
 pub(crate) struct Chips<'a> {
     program: &'a Program,
     operands: [Option<ValueId>; MAX_OPERANDS],
-    values: &'a [Vec<Data>],
-    states: &'a mut [Vec<State>],
+    held: Held<'a>,
+}
+
+/// What the chips hold.
+enum Held<'a> {
+    /// Every value and state, by value and chip; empty for values that are not held, or not yet.
+    Whole { values: &'a [Vec<Data>], states: &'a mut [Vec<State>] },
+    /// A tile of each operand, on one chip, and of the state among them.
+    Tile { chip: usize, data: [Option<&'a Data>; MAX_OPERANDS], state: Option<(usize, &'a mut State)> },
 }
 
 /// The operands of one statement on one chip.
@@ -26,8 +33,8 @@ pub(crate) struct Chips<'a> {
 pub(crate) struct Chip<'a> {
     program: &'a Program,
     operands: [Option<ValueId>; MAX_OPERANDS],
-    values: &'a [Vec<Data>],
-    states: &'a [Vec<State>],
+    data: [Option<&'a Data>; MAX_OPERANDS],
+    states: [Option<&'a State>; MAX_OPERANDS],
     chip: usize,
 }
 
@@ -40,15 +47,39 @@ impl<'a> Chips<'a> {
         values: &'a [Vec<Data>],
         states: &'a mut [Vec<State>],
     ) -> Self {
-        Chips { program, operands: form.place(operands), values, states }
+        Chips { program, operands: form.place(operands), held: Held::Whole { values, states } }
+    }
+
+    /// One chip with a tile of each operand, and possibly of the state at one of them.
+    pub(crate) fn tile(
+        program: &'a Program,
+        operands: [Option<ValueId>; MAX_OPERANDS],
+        chip: usize,
+        data: [Option<&'a Data>; MAX_OPERANDS],
+        state: Option<(usize, &'a mut State)>,
+    ) -> Self {
+        Chips { program, operands, held: Held::Tile { chip, data, state } }
     }
 
     fn count(&self) -> usize {
-        self.program.chips as usize
+        match &self.held {
+            Held::Whole { .. } => self.program.chips as usize,
+            Held::Tile { .. } => 1,
+        }
     }
 
     fn chip<'b>(&'b self, chip: usize) -> Chip<'b> {
-        Chip { program: self.program, operands: self.operands, values: self.values, states: self.states, chip }
+        let (program, operands) = (self.program, self.operands);
+        match &self.held {
+            Held::Whole { values, states } => Chip {
+                program,
+                operands,
+                data: operands.map(|id| values[id?.0 as usize].get(chip)),
+                states: operands.map(|id| states[id?.0 as usize].get(chip)),
+                chip,
+            },
+            Held::Tile { chip, data, .. } => Chip { program, operands, data: *data, states: [None; _], chip: *chip },
+        }
     }
 
     /// The operand on every chip.
@@ -72,14 +103,29 @@ impl<'a> Chips<'a> {
         operand: usize,
         mut f: impl FnMut(Chip<'_>, Option<&mut State>) -> Matrix,
     ) -> Vec<Data> {
-        let id = self.operands[operand].map(|id| id.0 as usize);
-        let mut states = id.map(|id| std::mem::take(&mut self.states[id])).unwrap_or_default();
+        let taken = match &mut self.held {
+            Held::Tile { chip, data, state } => {
+                let chip = Chip {
+                    program: self.program,
+                    operands: self.operands,
+                    data: *data,
+                    states: [None; _],
+                    chip: *chip,
+                };
+                let state = state.as_mut().filter(|(at, _)| *at == operand).map(|(_, state)| &mut **state);
+                return vec![Data::Real(Arc::new(f(chip, state)))];
+            }
+            Held::Whole { states, .. } => {
+                self.operands[operand].map(|id| std::mem::take(&mut states[id.0 as usize])).unwrap_or_default()
+            }
+        };
+        let mut states = taken;
         let mut results = Vec::with_capacity(self.count());
         for chip in 0..self.count() {
             results.push(Data::Real(Arc::new(f(self.chip(chip), states.get_mut(chip)))));
         }
-        if let Some(id) = id {
-            self.states[id] = states;
+        if let (Held::Whole { states: all, .. }, Some(id)) = (&mut self.held, self.operands[operand]) {
+            all[id.0 as usize] = states;
         }
         results
     }
@@ -119,7 +165,7 @@ impl<'a> Chip<'a> {
 
     /// A state that may be left out, as it was before the step.
     pub(crate) fn optional_state(&self, operand: usize) -> Option<&'a State> {
-        self.operands[operand].map(|id| &self.states[id.0 as usize][self.chip])
+        self.states[operand]
     }
 
     /// Which chip this is.
@@ -145,7 +191,11 @@ impl<'a> Chip<'a> {
     }
 
     fn data(&self, operand: usize) -> &'a Data {
-        &self.values[required(&self.operands, operand).0 as usize][self.chip]
+        match self.data[operand] {
+            Some(data) => data,
+            // The program was checked: what its operations' forms ask for is given.
+            None => unreachable!("operand {operand} is required"),
+        }
     }
 }
 
