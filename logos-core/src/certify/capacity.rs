@@ -33,31 +33,33 @@ pub(super) const fn ceil_div(a: i64, b: i64) -> i64 {
 impl Ends {
     /// The earliest start of the consumer that the data inequalities allow, for the producer's start.
     pub(super) fn earliest(&self, flow: Flow) -> i64 {
-        let (_, fv, tv) = self.to;
+        let (_, _, tv) = self.to;
         let mut least = i64::MIN;
-        self.data(flow, |j, ready| least = least.max(ready - j * tv), fv);
-        least + self.from.0
+        self.data(flow, |j, ready| least = least.max(ready - j * tv));
+        least
     }
 
     /// The latest start of the producer that they allow, for the consumer's start.
     pub(super) fn latest(&self, flow: Flow) -> i64 {
-        let (sv, fv, tv) = self.to;
+        let (su, _, _) = self.from;
+        let (sv, _, tv) = self.to;
         let mut most = i64::MAX;
-        self.data(flow, |j, ready| most = most.min(sv + j * tv - ready), fv);
+        self.data(flow, |j, ready| most = most.min(sv + j * tv - (ready - su)));
         most
     }
 
-    /// Calls `at(j, ready)` for each data inequality: firing `j` of the consumer not before `ready` cycles after the producer's start.
-    fn data(&self, flow: Flow, mut at: impl FnMut(i64, i64), fv: i64) {
-        let (_, fu, tu) = self.from;
+    /// Calls `at(j, ready)` for each data inequality: firing `j` of the consumer not before cycle `ready`.
+    pub(super) fn data(&self, flow: Flow, mut at: impl FnMut(i64, i64)) {
+        let (su, fu, tu) = self.from;
+        let (_, fv, _) = self.to;
         match flow {
             Flow::Stream { p, q } => {
                 let (p, q) = (p as i64, q as i64);
                 let g = gcd(p, q);
-                at(fv - 1, (fu - 1) * tu + self.latency);
+                at(fv - 1, su + (fu - 1) * tu + self.latency);
                 if fv >= 2 {
                     for j in [0, fv - 2] {
-                        at(j, self.latency + ceil_div(tu * ((j + 1) * q - g), p));
+                        at(j, su + self.latency + ceil_div(tu * ((j + 1) * q - g), p));
                     }
                 }
             }
@@ -65,7 +67,7 @@ impl Ends {
                 let groups = groups as i64;
                 let (a, b) = (fu / groups, fv / groups);
                 for g in [0, groups - 1] {
-                    at(g * b, ((g + 1) * a - 1) * tu + self.latency);
+                    at(g * b, su + ((g + 1) * a - 1) * tu + self.latency);
                 }
             }
         }

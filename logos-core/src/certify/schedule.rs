@@ -1,5 +1,7 @@
 //! A periodic schedule with the least capacities: as early as data allows, then as late as readers allow.
 
+use std::ops::Range;
+
 use crate::chip::UnitModel;
 use crate::lower::Lowered;
 use crate::place::{PlaceError, allocate, assign_addresses, settle};
@@ -104,8 +106,8 @@ impl Schedule<'_> {
             .collect();
         loop {
             self.set_turns(&followed)?;
-            self.set_periods(&followed);
-            self.set_starts();
+            self.set_periods();
+            self.set_starts(&followed);
             self.set_interval()?;
             self.set_capacities()?;
             let section = &mut self.section;
@@ -142,29 +144,48 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// A stage is as fast as it can be, unless it follows its producers.
-    fn set_periods(&mut self, followed: &[bool]) {
+    /// A stage is as fast as it can be; where groups are pipelined, as slow as its producers.
+    ///
+    /// With one group, [`Schedule::stretch`] decides once it is known when tokens come.
+    fn set_periods(&mut self) {
         let Section { stages, edges, groups, interval, .. } = &mut self.section;
-        let pipelined = *groups > 1;
-        let mut following = followed.to_vec();
         for stage in stages.iter_mut().filter(|s| !s.is_windowed()) {
-            stage.period = stage.ii;
-            if pipelined && stage.primitive.is_source() {
-                stage.period = stage.ii.max(*interval / stage.firings);
-            }
+            let source = *groups > 1 && stage.primitive.is_source();
+            stage.period = if source { stage.ii.max(*interval / stage.firings) } else { stage.ii };
         }
-        for edge in edges.iter() {
+        for edge in edges.iter().filter(|_| *groups > 1) {
             let (u, v) = (edge.from.index(), edge.to.index());
-            let follows = match edge.flow {
-                Flow::Stream { .. } => pipelined || (following[u] && self.phases[u] == self.phases[v]),
-                Flow::Hold { groups } => pipelined && groups > 1,
-            };
-            if follows {
+            if edge.flow != (Flow::Hold { groups: 1 }) {
                 let pace = stages[u].firings * stages[u].period / stages[v].firings;
                 stages[v].period = stages[v].period.max(pace);
-                following[v] |= !pipelined;
             }
         }
+    }
+
+    /// Slows a stage down as far as its last firing is not delayed: it takes tokens as they come rather than when all are
+    /// nearly there, so its readers start earlier and its buffers stay small.
+    ///
+    /// Not a stage that streams from nothing but loads that are read in bursts: what it would gain in buffers, the layer loop
+    /// would lose, as all before it would have to be earlier.
+    fn stretch(&mut self, v: usize, edges: Range<usize>, followed: &[bool]) {
+        let Section { stages, edges: all, .. } = &self.section;
+        let streams_in = all[edges.clone()].iter().any(|e| {
+            let from = e.from.index();
+            matches!(e.flow, Flow::Stream { .. }) && (followed[from] || !stages[from].is_windowed())
+        });
+        if !streams_in {
+            return;
+        }
+        let (firings, ii) = (stages[v].firings as i64, stages[v].ii as i64);
+        let mut ready: Vec<(i64, i64)> = Vec::with_capacity(4 * edges.len());
+        for e in edges {
+            self.ends_of(e).data(self.section.edges[e].flow, |j, at| ready.push((j, at)));
+        }
+        let last = ready.iter().map(|&(j, at)| at + (firings - 1 - j) * ii).max().unwrap_or(0);
+        let before_last = ready.iter().filter(|&&(j, _)| j < firings - 1);
+        let slowest = before_last.map(|&(j, at)| (last - at) / (firings - 1 - j)).min().unwrap_or(ii);
+        let most = self.section.interval as i64 / firings;
+        self.section.stages[v].period = slowest.min(most).max(ii) as u64;
     }
 
     fn ends_of(&self, edge: usize) -> Ends {
@@ -181,16 +202,22 @@ impl Schedule<'_> {
     }
 
     /// Earliest starts, then latest ones for all but loads in a turn and stages that nothing reads.
-    fn set_starts(&mut self) {
-        for stage in self.section.stages.iter_mut().filter(|s| s.turn.is_none()) {
-            stage.start = 0;
-        }
+    fn set_starts(&mut self, followed: &[bool]) {
+        let mut next = 0;
         // Edges are in order of consumer, and a consumer stands after its producers.
-        for e in 0..self.section.edges.len() {
-            let earliest = self.ends_of(e).earliest(self.section.edges[e].flow);
-            let to = self.section.edges[e].to.index();
-            let start = &mut self.section.stages[to].start;
-            *start = (*start).max(earliest.max(0) as u64);
+        for v in 0..self.section.stages.len() {
+            let first = next;
+            while self.section.edges.get(next).is_some_and(|e| e.to.index() == v) {
+                next += 1;
+            }
+            if self.section.stages[v].turn.is_some() {
+                continue;
+            }
+            if self.section.groups == 1 {
+                self.stretch(v, first..next, followed);
+            }
+            let earliest = (first..next).map(|e| self.ends_of(e).earliest(self.section.edges[e].flow)).max();
+            self.section.stages[v].start = earliest.map_or(0, |start| start.max(0) as u64);
         }
         let mut latest: Vec<i64> = vec![i64::MAX; self.section.stages.len()];
         let mut e = self.section.edges.len();
