@@ -9,6 +9,7 @@ use crate::lower::{Context, Cuts, StatementError, has_barrier, lower};
 use crate::place::PlaceError;
 use crate::spatial::{Binder, Section, SpatialProgram, Tier};
 
+use super::levels::Budget;
 use super::schedule::{Order, certify};
 
 /// What a program is for its deployment.
@@ -103,27 +104,40 @@ fn best_groups(
 ) -> Result<Section, ComposeError> {
     let chips = u64::from(cx.program.chips);
     let resident = cx.resident_bytes();
-    let attempt = |rows: u64| {
+    let attempt = |rows: u64, budget: Budget| {
         let lowered = lower(cx, cuts, section, rows).map_err(ComposeError::Statement)?;
-        certify(cx.unit, chips, lowered, order, resident).map_err(ComposeError::Place)
+        certify(cx.unit, chips, lowered, order, resident, budget).map_err(ComposeError::Place)
     };
-    let mut best = attempt(cx.rows_of_program);
+    let mut best = attempt(cx.rows_of_program, Budget::Work);
+    if !best.as_ref().is_ok_and(is_tight) {
+        best = better(best, attempt(cx.rows_of_program, Budget::WorkAndBytes));
+    }
     if cx.tokens() > 1 && !has_barrier(cx, range) {
         for rows in GROUP_ROWS.into_iter().filter(|&rows| rows < cx.rows_of_program) {
-            let Ok(candidate) = attempt(rows) else { continue };
-            let key = |s: &Section| (cost(s), s.buffer_bytes());
-            if best.as_ref().map_or(true, |b| key(&candidate) < key(b)) {
-                best = Ok(candidate);
-            }
+            best = better(best, attempt(rows, Budget::Work));
         }
     }
     best
 }
 
+/// The candidate that costs less, then takes less scratchpad; the first where neither does.
+fn better(one: Result<Section, ComposeError>, other: Result<Section, ComposeError>) -> Result<Section, ComposeError> {
+    let key = |s: &Section| (cost(s), s.buffer_bytes());
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok(if key(&other) < key(&one) { other } else { one }),
+        (Err(_), Ok(section)) => Ok(section),
+        (one, Err(_)) => one,
+    }
+}
+
+/// Whether the interval is proven to be as short as it can be, to a 256th.
+const fn is_tight(section: &Section) -> bool {
+    256 * (section.interval - section.bound) <= section.bound
+}
+
 /// An interval that is proven tight is preferred to one that is less than a thirty-second shorter.
 fn cost(section: &Section) -> u64 {
-    let tight = 256 * (section.interval - section.bound) <= section.bound;
-    section.interval + if tight || section.binder == Binder::Span { 0 } else { section.interval / 32 }
+    section.interval + if is_tight(section) || section.binder == Binder::Span { 0 } else { section.interval / 32 }
 }
 
 /// The tier of a value between sections or steps: of what is declared, shown or crosses sections.

@@ -29,11 +29,18 @@ pub(super) fn of(stages: &[Stage], edges: &[Edge]) -> Vec<u32> {
     levels
 }
 
-/// Shares of time, in units of 2⁻²⁰, for the stages of a section with one group.
-///
-/// Phases follow one another, so each gets a budget of its own: for its bytes, so that compute keeps up with its own
-/// window of the memory, and for the square root of its work, which minimises a sum of phases where memory does not bind.
-pub(super) fn shares(stages: &[Stage], levels: &[u32]) -> Vec<u64> {
+/// How time is shared between the phases of a section with one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Budget {
+    /// By the square root of a phase's work, which minimises a sum of phases where memory does not bind.
+    Work,
+    /// By that and by a phase's bytes, so that compute keeps up with its own window of the memory.
+    WorkAndBytes,
+}
+
+/// Shares of time, in units of 2⁻²⁰, for the stages of a section with one group: phases follow one another, so each gets
+/// a budget of its own.
+pub(super) fn shares(stages: &[Stage], levels: &[u32], budget: Budget) -> Vec<u64> {
     const WHOLE: u128 = 1 << 20;
     let count = levels.iter().max().map_or(0, |&l| l as usize + 1);
     let (mut bytes, mut work) = (vec![0u128; count], vec![0u128; count]);
@@ -46,11 +53,15 @@ pub(super) fn shares(stages: &[Stage], levels: &[u32]) -> Vec<u64> {
         work[level as usize] += units * firings;
     }
     let roots: Vec<u128> = work.iter().map(|&w| w.isqrt()).collect();
-    let all_bytes: u128 = bytes.iter().sum();
-    let all_roots: u128 = roots.iter().sum();
+    let of = |part: u128, whole: u128| (WHOLE * part).checked_div(whole).unwrap_or(0);
+    let (all_bytes, all_roots): (u128, u128) = (bytes.iter().sum(), roots.iter().sum());
     let share = |level: usize| {
-        let of = |part: u128, whole: u128| (WHOLE * part).checked_div(whole).unwrap_or(0);
-        (of(bytes[level], all_bytes) + of(roots[level], all_roots)).max(1) as u64
+        let by_work = of(roots[level], all_roots);
+        let by_bytes = match budget {
+            Budget::Work => 0,
+            Budget::WorkAndBytes => of(bytes[level], all_bytes),
+        };
+        (by_work + by_bytes).max(1) as u64
     };
     let by_level: Vec<u64> = (0..count).map(share).collect();
     levels.iter().map(|&level| by_level[level as usize]).collect()

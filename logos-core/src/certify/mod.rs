@@ -12,4 +12,3 @@ mod memory;
 mod schedule;
 
 pub use compose::{ComposeError, Composition, Duty, compose};
-pub use schedule::{Order, certify};

@@ -8,11 +8,12 @@ use crate::place::{PlaceError, allocate, assign_addresses, settle};
 use crate::spatial::{Binder, Flow, Section, Stage, StageId};
 
 use super::capacity::Ends;
+use super::levels::Budget;
 use super::{bound, latency, levels, memory};
 
 /// How often a section runs before another takes the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub(super) enum Order {
     /// Iteration after iteration: its next one is the next layer's.
     Loops {
         /// Layers that run it, one after another, in a step.
@@ -31,23 +32,24 @@ const FIRINGS: u64 = 1 << 22;
 
 /// Places and schedules a net.
 ///
-/// `resident` is the scratchpad bytes that are taken by what stays in SRAM.
+/// `resident` is the scratchpad bytes that are taken by what stays in SRAM; `budget` is how one group's phases share time.
 ///
 /// # Errors
 /// [`PlaceError`] where cells, scratchpad or the range of the rules do not suffice.
-pub fn certify(
+pub(super) fn certify(
     unit: &UnitModel,
     chips: u64,
     lowered: Lowered,
     order: Order,
     resident: u64,
+    budget: Budget,
 ) -> Result<Section, PlaceError> {
     let Lowered { rows, groups, mut stages, edges, ends, states } = lowered;
     if stages.iter().any(|s| s.firings == 0 || s.firings >= FIRINGS) {
         return Err(PlaceError::Range);
     }
     let phases = levels::of(&stages, &edges);
-    let shares = if groups > 1 { vec![1 << 20; stages.len()] } else { levels::shares(&stages, &phases) };
+    let shares = if groups > 1 { vec![1 << 20; stages.len()] } else { levels::shares(&stages, &phases, budget) };
     allocate(unit, &mut stages, &edges, &shares)?;
     settle(&mut stages);
     memory::settle_movers(unit, chips, &mut stages);
@@ -66,7 +68,7 @@ pub fn certify(
         binder: if order == Order::Once { Binder::Span } else { binder },
         bound,
     };
-    let mut schedule = Schedule { unit, section, phases, floor, ends, states, order };
+    let mut schedule = Schedule { unit, section, phases, floor, least: 0, ends, states, order };
     schedule.fit(resident)?;
     Ok(schedule.section)
 }
@@ -88,6 +90,8 @@ struct Schedule<'a> {
     section: Section,
     phases: Vec<u32>,
     floor: u64,
+    /// Least interval to try, longer than what else allows where buffers would not fit.
+    least: u64,
     ends: Option<(StageId, StageId)>,
     states: Vec<(StageId, StageId)>,
     order: Order,
@@ -108,6 +112,13 @@ impl Schedule<'_> {
             self.set_turns(&followed)?;
             self.set_periods();
             self.set_starts(&followed);
+            let before = self.section.interval;
+            self.set_interval()?;
+            self.delay_turns();
+            if self.order == Order::Once {
+                // Its span may have become shorter.
+                self.section.interval = before;
+            }
             self.set_interval()?;
             self.set_capacities()?;
             let section = &mut self.section;
@@ -122,7 +133,8 @@ impl Schedule<'_> {
                         .max_by_key(|e| e.capacity.saturating_mul(e.slot_bytes));
                     match largest {
                         Some(edge) if section.groups == 1 => followed[edge.from.index()] = true,
-                        _ => return Err(error),
+                        _ if section.groups > 1 || section.interval > 2 * section.span => return Err(error),
+                        _ => self.least = section.interval + section.interval / 32,
                     }
                 }
             }
@@ -247,7 +259,7 @@ impl Schedule<'_> {
     /// The least interval that the layer loop, the states and the turns allow.
     fn set_interval(&mut self) -> Result<(), PlaceError> {
         let stages = &self.section.stages;
-        let mut interval = self.section.interval;
+        let mut interval = self.section.interval.max(self.least);
         let at = |id: StageId| &stages[id.index()];
         for stage in stages {
             interval = interval.max(stage.firings.saturating_mul(stage.period));
@@ -275,6 +287,32 @@ impl Schedule<'_> {
         }
         self.section.interval = interval;
         if interval < RANGE && end < RANGE { Ok(()) } else { Err(PlaceError::Range) }
+    }
+
+    /// Each turn as late as the readers of its loads and the turn after it allow: what is loaded waits less in buffers.
+    fn delay_turns(&mut self) {
+        let mut slack: Vec<i64> = vec![i64::MAX; self.section.turns.len()];
+        for (e, edge) in self.section.edges.iter().enumerate() {
+            let load = self.section.stage(edge.from);
+            if let Some(turn) = load.turn {
+                let spare = self.ends_of(e).latest(edge.flow) - load.start as i64;
+                slack[turn as usize] = slack[turn as usize].min(spare);
+            }
+        }
+        let Section { stages, turns, interval, .. } = &mut self.section;
+        for tier in memory::WINDOWED {
+            let Some(first) = turns.iter().find(|turn| turn.tier == tier) else { continue };
+            let mut until = first.start + *interval;
+            for (at, turn) in turns.iter_mut().enumerate().rev().filter(|(_, turn)| turn.tier == tier) {
+                let spare = until.saturating_sub(turn.start + turn.length);
+                let delay = spare.min(slack[at].max(0) as u64);
+                turn.start += delay;
+                for load in stages.iter_mut().filter(|stage| stage.turn == Some(at as u32)) {
+                    load.start += delay;
+                }
+                until = turn.start;
+            }
+        }
     }
 
     fn set_capacities(&mut self) -> Result<(), PlaceError> {
