@@ -250,6 +250,7 @@ fn what_the_language_cannot_say_is_refused_by_name() {
                 on_input: false,
             },
             expert: mlp(),
+            stored: crate::spec::ExpertTensors::Apart,
             shared: None,
             shared_gate: None,
         });

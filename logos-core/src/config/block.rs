@@ -1,4 +1,4 @@
-//! Parts of a decoder as Hugging Face checkpoints name them, for families that follow Llama's names.
+//! Parts of a decoder as Hugging Face checkpoints name them: names, projections, norms and blocks that families share.
 
 use crate::spec::{
     Activation, Arrangement, Attention, AttentionSpan, Dtype, FeedForward, Head, LayerSpec, Linear, Mixer, Mlp,
@@ -7,13 +7,30 @@ use crate::spec::{
 
 use super::sizes::{AttentionSizes, Sizes};
 
-/// How a checkpoint's names begin: `model.` or `model.language_model.`.
+/// How a checkpoint names the parts of a model. Modules are without `.weight`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names {
+    /// How all but the head's name begin: `model.` or `model.language_model.`.
     pub(super) prefix: &'static str,
+    /// The list of layers.
+    pub(super) layers: &'static str,
+    /// The embedding.
+    pub(super) embedding: &'static str,
+    /// The norm before the head.
+    pub(super) norm: &'static str,
+    /// The head, where it is not the embedding; in full.
+    pub(super) head: &'static str,
 }
 
+/// Of a model by itself.
+pub(super) const MODEL: Names = Names::under("model.");
+
 impl Names {
+    /// Llama's names behind a prefix.
+    pub(super) const fn under(prefix: &'static str) -> Names {
+        Names { prefix, layers: "layers", embedding: "embed_tokens", norm: "norm", head: "lm_head" }
+    }
+
     /// The name of a tensor of the model.
     pub(super) fn model(self, tail: &str) -> String {
         format!("{}{tail}", self.prefix)
@@ -21,7 +38,7 @@ impl Names {
 
     /// The name of a tensor of each layer.
     pub(super) fn layer(self, tail: &str) -> String {
-        format!("{}layers.{{l}}.{tail}", self.prefix)
+        format!("{}{}.{{l}}.{tail}", self.prefix, self.layers)
     }
 
     /// A projection of each layer.
@@ -39,24 +56,99 @@ impl Names {
         Linear { out, input, weight: part("weight", vec![stored, input]), bias }
     }
 
-    /// A root-mean-square norm of each layer.
-    pub(super) fn norm(self, module: &str, width: u32, norm: RmsForm) -> Norm {
-        norm.with(self.layer(&format!("{module}.weight")), width)
+    /// A norm of each layer.
+    pub(super) fn norm(self, module: &str, width: u32, norm: NormForm) -> Norm {
+        norm.with(&self.layer(module), &[width])
+    }
+
+    /// A feed-forward block with a gate: its gate, up and down projections below `module`.
+    pub(super) fn gated_mlp(self, module: &str, [gate, up, down]: [&str; 3], form: MlpForm) -> Mlp {
+        let MlpForm { width, hidden, bias, activation } = form;
+        let named = |name: &str, out, input| self.linear(&format!("{module}.{name}"), out, input, bias);
+        Mlp {
+            width,
+            gate: Some(named(gate, width, hidden)),
+            up: named(up, width, hidden),
+            down: named(down, hidden, width),
+            activation,
+        }
+    }
+
+    /// A feed-forward block whose gate and up projections are one tensor of `stored` rows, the gate's first.
+    pub(super) fn fused_mlp(self, module: &str, stored: u32, form: MlpForm) -> Mlp {
+        let MlpForm { width, hidden, bias, activation } = form;
+        let fused = |offset| {
+            let take = Take::range(offset, width);
+            self.linear_part(&format!("{module}.gate_up_proj"), stored, take, width, hidden, bias)
+        };
+        Mlp {
+            width,
+            gate: Some(fused(0)),
+            up: fused(width),
+            down: self.linear(&format!("{module}.down_proj"), hidden, width, bias),
+            activation,
+        }
+    }
+
+    /// A feed-forward block without a gate.
+    pub(super) fn plain_mlp(self, [up, down]: [&str; 2], form: MlpForm) -> Mlp {
+        let MlpForm { width, hidden, bias, activation } = form;
+        Mlp {
+            width,
+            gate: None,
+            up: self.linear(up, width, hidden, bias),
+            down: self.linear(down, hidden, width, bias),
+            activation,
+        }
     }
 }
 
-/// The root-mean-square norm of a family.
+/// Llama's names of the three projections of a feed-forward block.
+pub(super) const GATED: [&str; 3] = ["gate_proj", "up_proj", "down_proj"];
+
+/// What a feed-forward block is but its names.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RmsForm {
-    pub(super) eps: f32,
-    /// Whether the factor is `1 + w`.
-    pub(super) one_plus: bool,
+pub(super) struct MlpForm {
+    pub(super) width: u32,
+    pub(super) hidden: u32,
+    pub(super) bias: bool,
+    pub(super) activation: Activation,
 }
 
-impl RmsForm {
-    fn with(self, name: String, width: u32) -> Norm {
-        let weight = Some(Weight::whole(name, &[width]));
-        Norm { kind: NormKind::Rms { one_plus: self.one_plus }, eps: self.eps, weight, bias: None }
+/// The norm of a family.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NormForm {
+    pub(super) kind: NormKind,
+    pub(super) eps: f32,
+    /// Whether it has a bias beside its weight.
+    pub(super) bias: bool,
+}
+
+impl NormForm {
+    /// A root-mean-square norm.
+    pub(super) const fn rms(eps: f32) -> Self {
+        NormForm { kind: NormKind::Rms { one_plus: false }, eps, bias: false }
+    }
+
+    /// A root-mean-square norm whose factor is `1 + w`.
+    pub(super) const fn rms_one_plus(eps: f32) -> Self {
+        NormForm { kind: NormKind::Rms { one_plus: true }, eps, bias: false }
+    }
+
+    /// A layer norm with a bias.
+    pub(super) const fn layer(eps: f32) -> Self {
+        NormForm { kind: NormKind::Layer, eps, bias: true }
+    }
+
+    /// The norm of this module.
+    fn with(self, module: &str, shape: &[u32]) -> Norm {
+        let part = |name: &str| Some(Weight::whole(format!("{module}.{name}"), shape));
+        Norm {
+            kind: self.kind,
+            eps: self.eps,
+            weight: part("weight"),
+            bias: if self.bias { part("bias") } else { None },
+        }
     }
 }
 
@@ -68,38 +160,64 @@ pub(super) struct Biases {
     pub(super) mlp: bool,
 }
 
+impl Biases {
+    pub(super) const NONE: Biases = Biases { qkv: false, o: false, mlp: false };
+    pub(super) const ALL: Biases = Biases { qkv: true, o: true, mlp: true };
+}
+
+/// How queries and keys are normalised, by `self_attn.q_norm` and `self_attn.k_norm`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeadNorms {
+    /// Not.
+    None,
+    /// Head by head, one weight row for all.
+    PerHead,
+    /// Head by head, a weight row each.
+    RowAHead,
+    /// All heads together.
+    FullWidth,
+}
+
 /// What the layers of a decoder like Llama have in common.
 pub(super) struct Decoder<'a> {
     pub(super) names: Names,
     pub(super) sizes: &'a Sizes,
     pub(super) rope: Rope,
     pub(super) biases: Biases,
-    pub(super) norm: RmsForm,
-    /// Whether queries and keys are normalised a head.
-    pub(super) qk_norm: bool,
+    pub(super) norm: NormForm,
+    pub(super) head_norms: HeadNorms,
 }
 
 impl Decoder<'_> {
     /// Grouped attention.
     pub(super) fn attention(&self, span: AttentionSpan) -> Attention {
         let hidden = self.sizes.hidden;
-        let AttentionSizes { heads, kv_heads, head_dim, q_width, kv_width } = self.sizes.attention;
+        let AttentionSizes { q_width, kv_width, .. } = self.sizes.attention;
         let names = self.names;
-        let qk_norm = self.qk_norm.then(|| QkNorm::PerHead {
-            q: names.norm("self_attn.q_norm", head_dim, self.norm),
-            k: names.norm("self_attn.k_norm", head_dim, self.norm),
-            after_rope: false,
-        });
+        self.attention_of(
+            [
+                names.linear("self_attn.q_proj", q_width, hidden, self.biases.qkv),
+                names.linear("self_attn.k_proj", kv_width, hidden, self.biases.qkv),
+                names.linear("self_attn.v_proj", kv_width, hidden, self.biases.qkv),
+                names.linear("self_attn.o_proj", hidden, q_width, self.biases.o),
+            ],
+            span,
+        )
+    }
+
+    /// Grouped attention by these projections.
+    pub(super) fn attention_of(&self, [q, k, v, o]: [Linear; 4], span: AttentionSpan) -> Attention {
+        let AttentionSizes { heads, kv_heads, head_dim, .. } = self.sizes.attention;
         Attention {
             heads,
             kv_heads,
             head_dim,
-            q: names.linear("self_attn.q_proj", q_width, hidden, self.biases.qkv),
-            k: names.linear("self_attn.k_proj", kv_width, hidden, self.biases.qkv),
-            v: names.linear("self_attn.v_proj", kv_width, hidden, self.biases.qkv),
-            o: names.linear("self_attn.o_proj", hidden, q_width, self.biases.o),
+            q,
+            k,
+            v,
+            o,
             gate: None,
-            qk_norm,
+            qk_norm: self.qk_norm(),
             rope: Some(self.rope.clone()),
             span,
             scale: self.sizes.attention.score_scale(),
@@ -109,27 +227,64 @@ impl Decoder<'_> {
         }
     }
 
-    /// A layer: norm, mixer, norm, SwiGLU.
-    pub(super) fn layer(&self, mixer: Mixer) -> LayerSpec {
-        let Sizes { hidden, width, .. } = *self.sizes;
-        let (names, bias) = (self.names, self.biases.mlp);
-        LayerSpec {
-            arrangement: Arrangement::Sequential {
-                before_mixer: Some(names.norm("input_layernorm", hidden, self.norm)),
-                after_mixer: None,
-                before_feed_forward: Some(names.norm("post_attention_layernorm", hidden, self.norm)),
-                after_feed_forward: None,
+    /// Queries, keys and values of one projection to `stored` rows: for each KV head those of the query heads that read it,
+    /// its key's, its value's.
+    pub(super) fn by_kv_head(&self, module: &str, stored: u32) -> [Linear; 3] {
+        let AttentionSizes { heads, kv_heads, head_dim, q_width, kv_width } = self.sizes.attention;
+        let queries = heads / kv_heads * head_dim;
+        [(0, queries, q_width), (queries, head_dim, kv_width), (queries + head_dim, head_dim, kv_width)].map(
+            |(offset, run, out)| {
+                let take = Take { offset, run, stride: queries + 2 * head_dim, count: kv_heads };
+                self.names.linear_part(module, stored, take, out, self.sizes.hidden, self.biases.qkv)
             },
-            mixer,
-            feed_forward: FeedForward::Dense(Mlp {
-                width,
-                gate: Some(names.linear("mlp.gate_proj", width, hidden, bias)),
-                up: names.linear("mlp.up_proj", width, hidden, bias),
-                down: names.linear("mlp.down_proj", hidden, width, bias),
-                activation: Activation::Silu,
-            }),
-            residual_scale: None,
+        )
+    }
+
+    fn qk_norm(&self) -> Option<QkNorm> {
+        let AttentionSizes { heads, kv_heads, head_dim, q_width, kv_width } = self.sizes.attention;
+        let of = |name: &str, shape: &[u32]| self.norm.with(&self.names.layer(name), shape);
+        let pair = |q: &[u32], k: &[u32]| (of("self_attn.q_norm", q), of("self_attn.k_norm", k));
+        let (q, k) = match self.head_norms {
+            HeadNorms::None => return None,
+            HeadNorms::PerHead => pair(&[head_dim], &[head_dim]),
+            HeadNorms::RowAHead => pair(&[heads, head_dim], &[kv_heads, head_dim]),
+            HeadNorms::FullWidth => {
+                let (q, k) = pair(&[q_width], &[kv_width]);
+                return Some(QkNorm::FullWidth { q, k });
+            }
+        };
+        Some(QkNorm::PerHead { q, k, after_rope: false })
+    }
+
+    /// The form of the family's dense feed-forward block.
+    pub(super) fn mlp_form(&self) -> MlpForm {
+        let Sizes { hidden, width, activation, .. } = *self.sizes;
+        MlpForm { width, hidden, bias: self.biases.mlp, activation }
+    }
+
+    /// A norm of each layer, as wide as the residual stream.
+    pub(super) fn stream_norm(&self, module: &str) -> Norm {
+        self.names.norm(module, self.sizes.hidden, self.norm)
+    }
+
+    /// A norm before the mixer, one before the feed-forward.
+    pub(super) fn before_both(&self) -> Arrangement {
+        Arrangement::Sequential {
+            before_mixer: Some(self.stream_norm("input_layernorm")),
+            after_mixer: None,
+            before_feed_forward: Some(self.stream_norm("post_attention_layernorm")),
+            after_feed_forward: None,
         }
+    }
+
+    /// A layer: norm, mixer, norm, feed-forward.
+    pub(super) fn layer_of(&self, mixer: Mixer, feed_forward: FeedForward) -> LayerSpec {
+        LayerSpec { arrangement: self.before_both(), mixer, feed_forward, residual_scale: None }
+    }
+
+    /// A layer with Llama's gated feed-forward.
+    pub(super) fn layer(&self, mixer: Mixer) -> LayerSpec {
+        self.layer_of(mixer, FeedForward::Dense(self.names.gated_mlp("mlp", GATED, self.mlp_form())))
     }
 
     /// The model, its layers given.
@@ -141,8 +296,10 @@ impl Decoder<'_> {
         layer_of: Vec<u32>,
     ) -> ModelSpec {
         let Sizes { hidden, vocab, .. } = *self.sizes;
-        let embedding = Tensor { name: self.names.model("embed_tokens.weight"), shape: vec![vocab, hidden] };
-        let head = if whole.tied { embedding.name.clone() } else { "lm_head.weight".to_owned() };
+        let names = self.names;
+        let embedding =
+            Tensor { name: names.model(&format!("{}.weight", names.embedding)), shape: vec![vocab, hidden] };
+        let head = if whole.tied { embedding.name.clone() } else { format!("{}.weight", names.head) };
         ModelSpec {
             model_type: model_type.to_owned(),
             hidden,
@@ -154,7 +311,7 @@ impl Decoder<'_> {
             embedding_scale: None,
             layers,
             layer_of,
-            final_norm: self.norm.with(self.names.model("norm.weight"), hidden),
+            final_norm: self.norm.with(&names.model(names.norm), &[hidden]),
             head: Head {
                 linear: Linear { out: vocab, input: hidden, weight: Weight::whole(head, &[vocab, hidden]), bias: None },
                 tied: whole.tied,
@@ -172,4 +329,11 @@ pub(super) struct Whole {
     pub(super) state_dtype: Dtype,
     pub(super) max_context: u32,
     pub(super) tied: bool,
+}
+
+impl Whole {
+    /// Of a model without recurrent state.
+    pub(super) const fn new(dtype: Dtype, max_context: u32, tied: bool) -> Self {
+        Whole { dtype, state_dtype: Dtype::F32, max_context, tied }
+    }
 }

@@ -185,6 +185,15 @@ impl<'a> Keys<'a> {
         })
     }
 
+    /// A list of whole numbers within `range`, or null or nothing.
+    pub(super) fn counts(&self, key: &'static str, range: RangeInclusive<u32>) -> Option<Option<Vec<u32>>> {
+        let expected = || format!("a list of whole numbers from {} to {}", range.start(), range.end());
+        let number = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| range.contains(n));
+        self.value(key, Absent::OrNullGives(None), expected, |value| {
+            value.as_array()?.iter().map(number).collect::<Option<Vec<_>>>().map(Some)
+        })
+    }
+
     /// The object under a key. Its keys must be [finished](Keys::finish) apart.
     pub(super) fn object(&self, key: &'static str) -> Option<Keys<'a>> {
         let expected = || "an object".to_owned();
@@ -204,6 +213,20 @@ impl<'a> Keys<'a> {
             );
         }
         product
+    }
+
+    /// A sum of sizes that must itself be a size, named by the key it is about.
+    pub(super) fn sum(&self, key: &str, what: &str, parts: &[u32]) -> Option<u32> {
+        let sum = parts.iter().try_fold(0u32, |sum, &part| sum.checked_add(part));
+        if sum.is_none() {
+            let written = parts.iter().map(u32::to_string).collect::<Vec<_>>().join(" + ");
+            self.refuse_key(
+                Code::SizeOverflow,
+                key,
+                format_args!("makes {written} {what}, expected at most {}", u32::MAX),
+            );
+        }
+        sum
     }
 
     /// Refuses every key that was not read and is not `allowed` to be passed over.

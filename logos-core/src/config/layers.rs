@@ -35,11 +35,30 @@ pub(super) fn types<T: Copy>(keys: &Keys<'_>, depth: Option<u32>, known: &[(&str
     Some(Some(types))
 }
 
-/// Whether a layer of a Qwen2 or Qwen3 attends within the window.
+/// Whether a layer attends within the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
+pub(super) enum Reach {
     Full,
     Sliding,
+}
+
+/// The words of `layer_types` where layers have a window or not.
+pub(super) const REACHES: &[(&str, Reach)] = &[("full_attention", Reach::Full), ("sliding_attention", Reach::Sliding)];
+
+/// Spans of attention where some layers have the window: by `layer_types`, or else those that `sliding` tells.
+pub(super) fn spans(
+    types: Option<Vec<Reach>>,
+    window: AttentionSpan,
+    depth: u32,
+    sliding: impl Fn(u32) -> bool,
+) -> Vec<AttentionSpan> {
+    let types = types
+        .unwrap_or_else(|| (0..depth).map(|layer| if sliding(layer) { Reach::Sliding } else { Reach::Full }).collect());
+    let span = |reach| match reach {
+        Reach::Full => AttentionSpan::Full,
+        Reach::Sliding => window,
+    };
+    types.into_iter().map(span).collect()
 }
 
 /// Spans of attention by Qwen2's rule: `sliding_window` counts only if `use_sliding_window`; then it is for the layers that
@@ -48,7 +67,7 @@ pub(super) fn qwen_spans(keys: &Keys<'_>, depth: Option<u32>) -> Option<Vec<Atte
     let used = keys.flag("use_sliding_window", Absent::Gives(false));
     let window = keys.size_or_none("sliding_window", Some(4096));
     let first = keys.count("max_window_layers", Absent::Gives(28), 0..=u32::MAX);
-    let types = types(keys, depth, &[("full_attention", Reach::Full), ("sliding_attention", Reach::Sliding)]);
+    let types = types(keys, depth, REACHES);
     let (used, window, first, types) = (used?, window?, first?, types?);
     let depth = depth?;
     let window = window.filter(|_| used);
@@ -75,6 +94,36 @@ pub(super) fn qwen_spans(keys: &Keys<'_>, depth: Option<u32>) -> Option<Vec<Atte
         });
     }
     Some(spans)
+}
+
+/// What of `no_rope_layers` means that it says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unsaid {
+    /// Null.
+    Null,
+    /// Null, or a list without entries.
+    NullOrEmpty,
+}
+
+/// Which layers have a rotary embedding: against its name `no_rope_layers` has a 1 for those that do; without it every
+/// `no_rope_layer_interval`-th has none. `None` after a refusal.
+pub(super) fn rotating(keys: &Keys<'_>, depth: Option<u32>, unsaid: Unsaid) -> Option<Vec<bool>> {
+    const KEY: &str = "no_rope_layers";
+    let interval = keys.size("no_rope_layer_interval", Absent::Gives(4));
+    let listed = keys.counts(KEY, 0..=1);
+    let (interval, listed, depth) = (interval?, listed?, depth?);
+    let Some(listed) = listed.filter(|list| unsaid == Unsaid::Null || !list.is_empty()) else {
+        return Some((1..=depth).map(|nth| !nth.is_multiple_of(interval)).collect());
+    };
+    if listed.len() < depth as usize {
+        keys.refuse_key(
+            Code::ConfigConflict,
+            KEY,
+            format_args!("has length {}, expected at least `num_hidden_layers`, {depth}", listed.len()),
+        );
+        return None;
+    }
+    Some(listed.into_iter().take(depth as usize).map(|has| has == 1).collect())
 }
 
 /// The distinct layers in order of first use, and each layer's row among them: a layer is built once a sort.

@@ -1,11 +1,11 @@
 //! Llama (`LlamaForCausalLM`).
 
-use crate::spec::{AttentionSpan, Dtype, Mixer, ModelSpec};
+use crate::spec::{AttentionSpan, Mixer, ModelSpec};
 
-use super::block::{Biases, Decoder, Names, RmsForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, MODEL, NormForm, Whole};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
-use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
+use super::sizes::{Defaults, Sizes, dtype};
 use super::{layers, rope};
 
 /// Keys of other families that change nothing here with one value.
@@ -17,9 +17,9 @@ const INERT: &[(&str, Only)] = &[
 ];
 
 pub(super) fn read(keys: &Keys<'_>) -> Option<ModelSpec> {
-    let defaults = Defaults { kv_heads: KvHeads::AsHeads, head_dim: HeadDim::Divided, positions: 2048 };
+    let defaults = Defaults::LLAMA;
     let read = Sizes::read(keys, &defaults);
-    let rope = rope::read(keys, read.head, None);
+    let rope = rope::read(keys, read.head, &rope::Style::LLAMA);
     let attention_bias = keys.flag("attention_bias", Absent::Gives(false));
     let mlp_bias = keys.flag("mlp_bias", Absent::Gives(false));
     let tied = keys.flag("tie_word_embeddings", Absent::Gives(false));
@@ -28,14 +28,14 @@ pub(super) fn read(keys: &Keys<'_>) -> Option<ModelSpec> {
 
     let (sizes, rope, attention_bias, mlp_bias) = (read.sizes?, rope?, attention_bias?, mlp_bias?);
     let decoder = Decoder {
-        names: Names { prefix: "model." },
+        names: MODEL,
         sizes: &sizes,
         rope: rope.rope,
         biases: Biases { qkv: attention_bias, o: attention_bias, mlp: mlp_bias },
-        norm: RmsForm { eps: sizes.eps, one_plus: false },
-        qk_norm: false,
+        norm: NormForm::rms(sizes.eps),
+        head_norms: HeadNorms::None,
     };
-    let whole = Whole { dtype: dtype?, state_dtype: Dtype::F32, max_context: rope.reach, tied: tied? };
+    let whole = Whole::new(dtype?, rope.reach, tied?);
     let (layers, layer_of) = layers::distinct((0..sizes.depth).map(|_| AttentionSpan::Full), |&span| {
         decoder.layer(Mixer::Attention(decoder.attention(span)))
     });

@@ -1,8 +1,8 @@
 //! Mistral (`MistralForCausalLM`): Llama with one window for every layer.
 
-use crate::spec::{AttentionSpan, Dtype, Mixer, ModelSpec};
+use crate::spec::{AttentionSpan, Mixer, ModelSpec};
 
-use super::block::{Biases, Decoder, Names, RmsForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, MODEL, NormForm, Whole};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
@@ -18,9 +18,10 @@ const INERT: &[(&str, Only)] = &[
 ];
 
 pub(super) fn read(keys: &Keys<'_>) -> Option<ModelSpec> {
-    let defaults = Defaults { kv_heads: KvHeads::NotNull(8), head_dim: HeadDim::Divided, positions: 131_072 };
+    let defaults =
+        Defaults { kv_heads: KvHeads::NotNull(8), head_dim: HeadDim::Divided, positions: 131_072, ..Defaults::LLAMA };
     let read = Sizes::read(keys, &defaults);
-    let rope = rope::read(keys, read.head, None);
+    let rope = rope::read(keys, read.head, &rope::Style::LLAMA);
     let window = keys.size_or_none("sliding_window", Some(4096));
     let tied = keys.flag("tie_word_embeddings", Absent::Gives(false));
     let dtype = dtype(keys, None);
@@ -29,14 +30,14 @@ pub(super) fn read(keys: &Keys<'_>) -> Option<ModelSpec> {
     let (sizes, rope) = (read.sizes?, rope?);
     let span = window?.map_or(AttentionSpan::Full, AttentionSpan::Window);
     let decoder = Decoder {
-        names: Names { prefix: "model." },
+        names: MODEL,
         sizes: &sizes,
         rope: rope.rope,
-        biases: Biases { qkv: false, o: false, mlp: false },
-        norm: RmsForm { eps: sizes.eps, one_plus: false },
-        qk_norm: false,
+        biases: Biases::NONE,
+        norm: NormForm::rms(sizes.eps),
+        head_norms: HeadNorms::None,
     };
-    let whole = Whole { dtype: dtype?, state_dtype: Dtype::F32, max_context: rope.reach, tied: tied? };
+    let whole = Whole::new(dtype?, rope.reach, tied?);
     let (layers, layer_of) = layers::distinct((0..sizes.depth).map(|_| span), |&span| {
         decoder.layer(Mixer::Attention(decoder.attention(span)))
     });

@@ -5,17 +5,41 @@
 //! them, save for the sizes that tell one model from another and the dtype, which must be there.
 
 mod block;
+mod cohere;
+mod deepseek;
+mod delta;
+mod experts;
+mod falcon;
+mod gemma2;
+mod gemma3;
+mod glm4;
+mod glm4_moe;
+mod gpt_neox;
+mod gpt_oss;
+mod granite;
 mod inert;
 mod json;
 mod keys;
 mod layers;
 mod llama;
+mod llama4;
+mod minimax_m2;
 mod mistral;
+mod mixtral;
+mod nested;
+mod olmo2;
+mod phi;
+mod phi3;
+mod quantized;
 mod qwen2;
 mod qwen3;
 mod qwen3_5;
+mod qwen3_moe;
+mod qwen3_next;
 mod rope;
 mod sizes;
+mod smollm3;
+mod starcoder2;
 #[cfg(test)]
 mod tests;
 
@@ -35,11 +59,48 @@ struct Family {
 /// Every family that is known, by name.
 const FAMILIES: &[Family] = &[
     Family { model_type: "llama", read: llama::read },
+    Family { model_type: "llama4", read: llama4::read_nested },
+    Family { model_type: "llama4_text", read: llama4::read_bare },
     Family { model_type: "mistral", read: mistral::read },
+    Family { model_type: "mixtral", read: mixtral::read },
     Family { model_type: "qwen2", read: qwen2::read },
     Family { model_type: "qwen3", read: qwen3::read },
+    Family { model_type: "qwen3_moe", read: qwen3_moe::read },
+    Family { model_type: "qwen3_next", read: qwen3_next::read },
     Family { model_type: "qwen3_5", read: qwen3_5::read_nested },
     Family { model_type: "qwen3_5_text", read: qwen3_5::read_bare },
+    Family { model_type: "qwen3_5_moe", read: qwen3_5::read_moe_nested },
+    Family { model_type: "qwen3_5_moe_text", read: qwen3_5::read_moe_bare },
+    Family { model_type: "gemma2", read: gemma2::read },
+    Family { model_type: "gemma3", read: gemma3::read_nested },
+    Family { model_type: "gemma3_text", read: gemma3::read_bare },
+    Family { model_type: "deepseek_v2", read: deepseek::read_v2 },
+    Family { model_type: "deepseek_v3", read: deepseek::read_v3 },
+    Family { model_type: "kimi_k2", read: deepseek::read_kimi_k2 },
+    Family { model_type: "gpt_oss", read: gpt_oss::read },
+    Family { model_type: "phi", read: phi::read },
+    Family { model_type: "phi3", read: phi3::read },
+    Family { model_type: "gpt_neox", read: gpt_neox::read },
+    Family { model_type: "olmo2", read: olmo2::read },
+    Family { model_type: "smollm3", read: smollm3::read },
+    Family { model_type: "granite", read: granite::read },
+    Family { model_type: "cohere", read: cohere::read },
+    Family { model_type: "glm4", read: glm4::read },
+    Family { model_type: "glm4_moe", read: glm4_moe::read },
+    Family { model_type: "starcoder2", read: starcoder2::read },
+    Family { model_type: "falcon", read: falcon::read },
+    Family { model_type: "minimax_m2", read: minimax_m2::read },
+];
+
+/// Families that are known and not implemented, with what of them is not.
+const UNSUPPORTED: &[(&str, &str)] = &[
+    ("bert", "an encoder, no decoder"),
+    ("gemma4", "its layers differ in their heads and have experts beside a dense block"),
+    ("gemma4_text", "its layers differ in their heads and have experts beside a dense block"),
+    ("gpt2", "its positions are learned and its weights transposed"),
+    ("jamba", "its state-space layers are not implemented"),
+    ("mamba", "its state-space layers are not implemented"),
+    ("mamba2", "its state-space layers are not implemented"),
 ];
 
 /// The model types that [`read`] knows, in order.
@@ -76,7 +137,11 @@ fn family(keys: &Keys<'_>) -> Option<&'static Family> {
     if family.is_none() {
         let (code, is) = match found {
             None => (Code::ConfigMissing, "is missing".to_owned()),
-            Some(found @ serde_json::Value::String(_)) => (Code::ConfigFamily, format!("is {}", keys::shown(found))),
+            Some(found @ serde_json::Value::String(name)) => {
+                let why = UNSUPPORTED.iter().find(|(model_type, _)| model_type == name);
+                let why = why.map(|(_, why)| format!(" ({why})")).unwrap_or_default();
+                (Code::ConfigFamily, format!("is {}{why}", keys::shown(found)))
+            }
             Some(found) => (Code::ConfigValue, format!("is {}", keys::shown(found))),
         };
         keys.refuse_key(code, KEY, format_args!("{is}, expected one of {}", keys::listed(model_types())));

@@ -1,8 +1,8 @@
 //! Qwen3 (`Qwen3ForCausalLM`): queries and keys are normalised a head, windows by layer.
 
-use crate::spec::{Dtype, Mixer, ModelSpec};
+use crate::spec::{Mixer, ModelSpec};
 
-use super::block::{Biases, Decoder, Names, RmsForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, MODEL, NormForm, Whole};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
@@ -12,9 +12,14 @@ use super::{layers, rope};
 const INERT: &[(&str, Only)] = &[("mlp_bias", Only::False)];
 
 pub(super) fn read(keys: &Keys<'_>) -> Option<ModelSpec> {
-    let defaults = Defaults { kv_heads: KvHeads::NullAsHeads(32), head_dim: HeadDim::NotNull(128), positions: 32_768 };
+    let defaults = Defaults {
+        kv_heads: KvHeads::NullAsHeads(32),
+        head_dim: HeadDim::NotNull(128),
+        positions: 32_768,
+        ..Defaults::LLAMA
+    };
     let read = Sizes::read(keys, &defaults);
-    let rope = rope::read(keys, read.head, None);
+    let rope = rope::read(keys, read.head, &rope::Style::LLAMA);
     let spans = layers::qwen_spans(keys, read.depth);
     let attention_bias = keys.flag("attention_bias", Absent::Gives(false));
     let tied = keys.flag("tie_word_embeddings", Absent::Gives(false));
@@ -23,14 +28,14 @@ pub(super) fn read(keys: &Keys<'_>) -> Option<ModelSpec> {
 
     let (sizes, rope, bias) = (read.sizes?, rope?, attention_bias?);
     let decoder = Decoder {
-        names: Names { prefix: "model." },
+        names: MODEL,
         sizes: &sizes,
         rope: rope.rope,
         biases: Biases { qkv: bias, o: bias, mlp: false },
-        norm: RmsForm { eps: sizes.eps, one_plus: false },
-        qk_norm: true,
+        norm: NormForm::rms(sizes.eps),
+        head_norms: HeadNorms::PerHead,
     };
-    let whole = Whole { dtype: dtype?, state_dtype: Dtype::F32, max_context: rope.reach, tied: tied? };
+    let whole = Whole::new(dtype?, rope.reach, tied?);
     let (layers, layer_of) = layers::distinct(spans?, |&span| decoder.layer(Mixer::Attention(decoder.attention(span))));
     Some(decoder.model("qwen3", whole, layers, layer_of))
 }

@@ -7,17 +7,44 @@ use crate::spec::{Pairing, Rope, Scaling};
 use super::inert::Verdict;
 use super::keys::{Absent, Keys};
 
-/// Base where no key gives one, of every family here.
-const DEFAULT_THETA: f64 = 10_000.0;
-
 /// The trained context, in the object or beside it.
 const ORIGINAL: &str = "original_max_position_embeddings";
 
-/// What of the model the embedding depends on.
-struct Head {
+/// How a family writes its rotary embedding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style {
+    /// Key of the base beside the object (in it, it is `rope_theta`), and the base where no key gives one.
+    pub(super) theta: (&'static str, f64),
+    /// Key of the rotating part of a head beside the object (in it, it is `partial_rotary_factor`), and the part where no
+    /// key gives one; none where the family rotates whole heads only.
+    pub(super) partial: Option<(&'static str, f64)>,
+    /// Which entries turn together.
+    pub(super) pairing: Pairing,
+    /// The words for the forms of scaling that the family has.
+    pub(super) types: &'static [(&'static str, Type)],
+    /// The trained context where no key gives one; none where it is `max_position_embeddings` then.
+    pub(super) original: Option<u32>,
+    /// Whether sections of positions in three dimensions may be given, which are one and the same for text.
+    pub(super) sections: bool,
+}
+
+impl Style {
+    /// Of Llama and most others.
+    pub(super) const LLAMA: Style = Style {
+        theta: ("rope_theta", 10_000.0),
+        partial: None,
+        pairing: Pairing::Halves,
+        types: TYPES,
+        original: None,
+        sections: false,
+    };
+}
+
+/// What the embedding depends on: the model's heads, and how its family writes the rest.
+struct Head<'s> {
     dim: u32,
     positions: u32,
-    partial: Option<f64>,
+    style: &'s Style,
 }
 
 /// A rotary embedding and how far it carries.
@@ -25,11 +52,13 @@ pub(super) struct Read {
     pub(super) rope: Rope,
     /// Most positions, where the scaling names more than `max_position_embeddings` (YaRN: `factor` times `original`).
     pub(super) reach: u32,
+    /// `0.1 mscale_all_dim ln(factor) + 1` (YaRN), with whose square DeepSeek's scores are multiplied; else 1.
+    pub(super) magnitude: f64,
 }
 
 /// The forms of scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Type {
+pub(super) enum Type {
     Default,
     Linear,
     Dynamic,
@@ -48,50 +77,69 @@ const TYPES: &[(&str, Type)] = &[
 ];
 
 /// Reads the rotary embedding of a model with heads like `head`, columns and `max_position_embeddings`; without them the
-/// keys are checked as far as they can be. `partial` is the family's `partial_rotary_factor` where no key gives one,
-/// `None` where the family rotates whole heads only. `None` after a refusal.
-pub(super) fn read(keys: &Keys<'_>, head: Option<(u32, u32)>, partial: Option<f64>) -> Option<Read> {
-    let inner = inner(keys);
+/// keys are checked as far as they can be. `None` after a refusal.
+pub(super) fn read(keys: &Keys<'_>, head: Option<(u32, u32)>, style: &Style) -> Option<Read> {
+    let inner = inner(keys, style);
+    read_from(keys, inner, head, style)
+}
+
+/// As [`read`], of an embedding described by `inner`, or by nothing but its base.
+pub(super) fn read_in(
+    keys: &Keys<'_>,
+    inner: Option<Keys<'_>>,
+    head: Option<(u32, u32)>,
+    style: &Style,
+) -> Option<Read> {
+    keys.raw(style.theta.0);
+    read_from(keys, Ok(inner), head, style)
+}
+
+fn read_from(
+    keys: &Keys<'_>,
+    inner: Result<Option<Keys<'_>>, Refused>,
+    head: Option<(u32, u32)>,
+    style: &Style,
+) -> Option<Read> {
     let theta = match &inner {
         // Which base counts is not known, so neither is looked at.
         Err(Refused) => None,
-        Ok(inner) => theta(keys, inner.as_ref()),
+        Ok(inner) => theta(keys, inner.as_ref(), style),
     };
-    if partial.is_some() {
-        keys.raw("partial_rotary_factor");
+    if let Some((key, _)) = style.partial {
+        keys.raw(key);
     }
     let form = match &inner {
         Err(Refused) => None,
         Ok(None) => Some(Type::Default),
-        Ok(Some(inner)) => form(inner),
+        Ok(Some(inner)) => form(inner, style),
     };
     if form.is_none_or(|form| matches!(form, Type::Llama3 | Type::Yarn | Type::LongRope)) {
         keys.raw(ORIGINAL);
     }
     let (Ok(inner), Some(form), Some((dim, positions))) = (inner, form, head) else { return None };
-    let head = &Head { dim, positions, partial };
+    let head = &Head { dim, positions, style };
     let rotary = rotary(keys, inner.as_ref(), head);
-    let (scaling, reach) = match inner {
-        None => (Scaling::None, positions),
+    let scaled = match inner {
+        None => Scaled::as_trained(Scaling::None, positions),
         Some(inner) => {
-            let scaling = scaling(keys, &inner, form, head, rotary);
-            // Sections of positions in three dimensions, which are one and the same for text.
+            let scaled = scaling(keys, &inner, form, head, rotary);
             inner.finish(|key, _| match key {
-                "mrope_section" | "mrope_interleaved" if partial.is_some() => Verdict::Inert,
+                "mrope_section" | "mrope_interleaved" if style.sections => Verdict::Inert,
                 _ => Verdict::Unknown,
             });
-            scaling?
+            scaled?
         }
     };
-    Some(Read { rope: Rope { theta: theta?, rotary: rotary?, pairing: Pairing::Halves, scaling }, reach })
+    let rope = Rope { theta: theta?, rotary: rotary?, pairing: style.pairing, scaling: scaled.scaling };
+    Some(Read { rope, reach: scaled.reach, magnitude: scaled.magnitude })
 }
 
 /// There was a refusal, so there is nothing to go on with.
 struct Refused;
 
 /// The object that describes the embedding, where there is one.
-fn inner<'a>(keys: &Keys<'a>) -> Result<Option<Keys<'a>>, Refused> {
-    keys.raw("rope_theta");
+fn inner<'a>(keys: &Keys<'a>, style: &Style) -> Result<Option<Keys<'a>>, Refused> {
+    keys.raw(style.theta.0);
     let (old, new) = (keys.has("rope_scaling"), keys.has("rope_parameters"));
     let key = match (old, new) {
         (false, false) => return Ok(None),
@@ -107,10 +155,10 @@ fn inner<'a>(keys: &Keys<'a>) -> Result<Option<Keys<'a>>, Refused> {
 }
 
 /// The form of scaling, by its new name or its old one; where both are given they must agree. `None` after a refusal.
-fn form(inner: &Keys<'_>) -> Option<Type> {
+fn form(inner: &Keys<'_>, style: &Style) -> Option<Type> {
     let (new, old) = (inner.has("rope_type"), inner.has("type"));
-    let form = inner.word("rope_type", Absent::Gives(Type::Default), TYPES)?;
-    let other = inner.word("type", Absent::Gives(form), TYPES)?;
+    let form = inner.word("rope_type", Absent::Gives(Type::Default), style.types)?;
+    let other = inner.word("type", Absent::Gives(form), style.types)?;
     if new && old && form != other {
         let path = inner.path("rope_type");
         inner.refuse_key(Code::ConfigConflict, "type", format_args!("and `{path}` differ, expected one form"));
@@ -120,14 +168,15 @@ fn form(inner: &Keys<'_>) -> Option<Type> {
 }
 
 /// The base: the inner object's, else the outer one's.
-fn theta(keys: &Keys<'_>, inner: Option<&Keys<'_>>) -> Option<f64> {
-    let read = |from: &Keys<'_>, absent| from.real("rope_theta", absent, "a number above 1", |x| x > 1.0);
-    let outer = read(keys, Absent::Gives(DEFAULT_THETA))?;
+fn theta(keys: &Keys<'_>, inner: Option<&Keys<'_>>, style: &Style) -> Option<f64> {
+    let (key, default) = style.theta;
+    let read = |from: &Keys<'_>, key, absent| from.real(key, absent, "a number above 1", |x| x > 1.0);
+    let outer = read(keys, key, Absent::Gives(default))?;
     match inner {
         Some(inner) => {
-            let theta = read(inner, Absent::Gives(outer))?;
-            if keys.has("rope_theta") && theta != outer {
-                disagree(keys, inner, "rope_theta", outer, theta);
+            let theta = read(inner, "rope_theta", Absent::Gives(outer))?;
+            if keys.has(key) && theta != outer {
+                disagree((keys, key, outer), (inner, "rope_theta", theta));
                 return None;
             }
             Some(theta)
@@ -136,37 +185,34 @@ fn theta(keys: &Keys<'_>, inner: Option<&Keys<'_>>) -> Option<f64> {
     }
 }
 
-fn disagree(
-    keys: &Keys<'_>,
-    inner: &Keys<'_>,
-    key: &str,
-    outer: impl std::fmt::Display,
-    found: impl std::fmt::Display,
+/// Refuses a key for which the inner object has another value.
+fn disagree<T: std::fmt::Display>(
+    (keys, key, outer): (&Keys<'_>, &str, T),
+    (inner, name, found): (&Keys<'_>, &str, T),
 ) {
-    let path = inner.path(key);
+    let path = inner.path(name);
     keys.refuse_key(Code::ConfigConflict, key, format_args!("is {outer} but `{path}` is {found}, expected one value"));
 }
 
 /// Entries of a head that rotate: `int(dim * partial_rotary_factor)`.
-fn rotary(keys: &Keys<'_>, inner: Option<&Keys<'_>>, head: &Head) -> Option<u32> {
-    let Some(default) = head.partial else {
+fn rotary(keys: &Keys<'_>, inner: Option<&Keys<'_>>, head: &Head<'_>) -> Option<u32> {
+    const INNER: &str = "partial_rotary_factor";
+    let Some((key, default)) = head.style.partial else {
         let factor = match inner {
-            Some(inner) => {
-                inner.real("partial_rotary_factor", Absent::Gives(1.0), "1: whole heads rotate", |x| x == 1.0)
-            }
+            Some(inner) => inner.real(INNER, Absent::Gives(1.0), "1: whole heads rotate", |x| x == 1.0),
             None => Some(1.0),
         };
         factor?;
         return even(keys, "head_dim", head.dim);
     };
     let expected = "a number above 0, at most 1";
-    let read = |from: &Keys<'_>, absent| from.real("partial_rotary_factor", absent, expected, |x| x > 0.0 && x <= 1.0);
-    let outer = read(keys, Absent::Gives(default))?;
+    let read = |from: &Keys<'_>, key, absent| from.real(key, absent, expected, |x| x > 0.0 && x <= 1.0);
+    let outer = read(keys, key, Absent::Gives(default))?;
     let mut factor = outer;
     if let Some(inner) = inner {
-        factor = read(inner, Absent::Gives(outer))?;
-        if keys.has("partial_rotary_factor") && factor != outer {
-            disagree(keys, inner, "partial_rotary_factor", outer, factor);
+        factor = read(inner, INNER, Absent::Gives(outer))?;
+        if keys.has(key) && factor != outer {
+            disagree((keys, key, outer), (inner, INNER, factor));
             return None;
         }
     }
@@ -187,16 +233,29 @@ fn even(keys: &Keys<'_>, key: &str, rotary: u32) -> Option<u32> {
     Some(rotary)
 }
 
-/// The scaling and the most positions it is made for. `None` after a refusal.
-fn scaling(keys: &Keys<'_>, inner: &Keys<'_>, form: Type, head: &Head, rotary: Option<u32>) -> Option<(Scaling, u32)> {
-    let as_trained = head.positions;
+/// A scaling, the most positions it is made for, and [`Read::magnitude`].
+struct Scaled {
+    scaling: Scaling,
+    reach: u32,
+    magnitude: f64,
+}
+
+impl Scaled {
+    fn as_trained(scaling: Scaling, reach: u32) -> Self {
+        Scaled { scaling, reach, magnitude: 1.0 }
+    }
+}
+
+/// The scaling of a form. `None` after a refusal.
+fn scaling(keys: &Keys<'_>, inner: &Keys<'_>, form: Type, head: &Head<'_>, rotary: Option<u32>) -> Option<Scaled> {
+    let reach = head.positions;
     match form {
-        Type::Default => Some((Scaling::None, as_trained)),
-        Type::Linear => Some((Scaling::Linear { factor: factor(inner, Absent::Refused)? }, as_trained)),
+        Type::Default => Some(Scaled::as_trained(Scaling::None, reach)),
+        Type::Linear => Some(Scaled::as_trained(Scaling::Linear { factor: factor(inner, Absent::Refused)? }, reach)),
         Type::Dynamic => {
             // The reference stretches from `max_position_embeddings` on and does not read `original`.
-            let scaling = Scaling::Dynamic { factor: factor(inner, Absent::Refused)?, original: as_trained };
-            Some((scaling, as_trained))
+            let scaling = Scaling::Dynamic { factor: factor(inner, Absent::Refused)?, original: reach };
+            Some(Scaled::as_trained(scaling, reach))
         }
         Type::Llama3 => {
             let (factor, low, high) = (
@@ -206,15 +265,15 @@ fn scaling(keys: &Keys<'_>, inner: &Keys<'_>, form: Type, head: &Head, rotary: O
             );
             let original = original(keys, inner, head);
             let (factor, low, high, original) = (factor?, low?, high?, original?);
-            if high <= low {
+            if high < low {
                 inner.refuse_key(
                     Code::ConfigConflict,
                     "high_freq_factor",
-                    format_args!("is {high}, expected more than `low_freq_factor`, {low}"),
+                    format_args!("is {high}, expected at least `low_freq_factor`, {low}"),
                 );
                 return None;
             }
-            Some((Scaling::Llama3 { factor, low, high, original }, as_trained))
+            Some(Scaled::as_trained(Scaling::Llama3 { factor, low, high, original }, reach))
         }
         Type::Yarn => yarn(keys, inner, head),
         Type::LongRope => longrope(keys, inner, head, rotary?),
@@ -228,20 +287,20 @@ fn factor(inner: &Keys<'_>, absent: Absent<f64>) -> Option<f32> {
         .map(|x| x as f32)
 }
 
-/// The trained context: the outer key, else the inner, else `max_position_embeddings`.
-fn original(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head) -> Option<u32> {
+/// The trained context: the outer key, else the inner, else the family's, else `max_position_embeddings`.
+fn original(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head<'_>) -> Option<u32> {
     // Its logarithm is divided by.
     let read = |from: &Keys<'_>, absent| from.count(ORIGINAL, absent, 2..=u32::MAX);
-    let within = read(inner, Absent::Gives(head.positions))?;
+    let within = read(inner, Absent::Gives(head.style.original.unwrap_or(head.positions)))?;
     let outer = read(keys, Absent::OrNullGives(within))?;
     if inner.has(ORIGINAL) && outer != within {
-        disagree(keys, inner, ORIGINAL, outer, within);
+        disagree((keys, ORIGINAL, outer), (inner, ORIGINAL, within));
         return None;
     }
     Some(outer)
 }
 
-fn yarn(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head) -> Option<(Scaling, u32)> {
+fn yarn(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head<'_>) -> Option<Scaled> {
     let original = original(keys, inner, head);
     let ratio = f64::from(head.positions) / f64::from(original.unwrap_or(head.positions).max(1));
     let factor = factor(inner, Absent::OrNullGives(ratio.max(1.0)));
@@ -254,11 +313,11 @@ fn yarn(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head) -> Option<(Scaling, u32)
     let all_dim = inner.real("mscale_all_dim", Absent::OrNullGives(0.0), "a number of at least 0", not_negative);
     let (original, factor, beta_fast, beta_slow) = (original?, factor?, beta_fast?, beta_slow?);
     let (truncate, given, mscale, all_dim) = (truncate?, given?, mscale?, all_dim?);
-    if beta_fast <= beta_slow {
+    if beta_fast < beta_slow {
         inner.refuse_key(
             Code::ConfigConflict,
             "beta_fast",
-            format_args!("is {beta_fast}, expected more than `beta_slow`, {beta_slow}"),
+            format_args!("is {beta_fast}, expected at least `beta_slow`, {beta_slow}"),
         );
         return None;
     }
@@ -273,10 +332,10 @@ fn yarn(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head) -> Option<(Scaling, u32)
     // What the scaling was made to reach; some files leave `max_position_embeddings` as it was before.
     let reach = (f64::from(original) * f64::from(factor)) as u32;
     let scaling = Scaling::Yarn { factor, beta_fast, beta_slow, original, truncate, attention_factor };
-    Some((scaling, reach.max(head.positions)))
+    Some(Scaled { scaling, reach: reach.max(head.positions), magnitude: log * all_dim + 1.0 })
 }
 
-fn longrope(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head, rotary: u32) -> Option<(Scaling, u32)> {
+fn longrope(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head<'_>, rotary: u32) -> Option<Scaled> {
     let pairs = rotary as usize / 2;
     let short = inner.positives("short_factor", pairs);
     let long = inner.positives("long_factor", pairs);
@@ -290,5 +349,5 @@ fn longrope(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head, rotary: u32) -> Opti
     } else {
         (1.0 + f64::from(factor).ln() / f64::from(original).ln()).sqrt() as f32
     };
-    Some((Scaling::LongRope { short, long, original, attention_factor }, head.positions))
+    Some(Scaled::as_trained(Scaling::LongRope { short, long, original, attention_factor }, head.positions))
 }

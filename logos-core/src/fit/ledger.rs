@@ -193,7 +193,10 @@ impl Walk {
         sum = add(sum, self.linear(&a.o, Cut::Inputs)?)?;
         match &a.qk_norm {
             None => {}
-            Some(QkNorm::PerHead { q, k, after_rope: _ }) => sum = add(sum, self.norms([Some(q), Some(k)])?)?,
+            Some(QkNorm::PerHead { q, k, after_rope: _ }) => {
+                sum = add(sum, self.norm(q, rows_by_head(q, self.outputs()))?)?;
+                sum = add(sum, self.norm(k, rows_by_head(k, self.kv(a.kv_heads)))?)?;
+            }
             Some(QkNorm::FullWidth { q, k }) => {
                 sum = add(sum, self.norm(q, self.outputs())?)?;
                 sum = add(sum, self.norm(k, self.kv(a.kv_heads))?)?;
@@ -264,7 +267,7 @@ impl Walk {
     }
 
     fn experts(&self, experts: &Experts) -> Bytes {
-        let mut sum = mul(self.mlp(&experts.expert)?, u128::from(experts.count))?;
+        let mut sum = mul(self.mlp(&experts.one())?, u128::from(experts.count))?;
         sum = add(sum, self.linear(&experts.router.linear, Cut::Whole)?)?;
         if let Some(correction) = &experts.router.correction {
             sum = add(sum, self.vector(correction, Cut::Whole)?)?;
@@ -289,6 +292,14 @@ impl Walk {
         }
         let head = self.linear(&spec.head.linear, self.outputs())?;
         add(add(norm, head)?, if lookup { table } else { 0 })
+    }
+}
+
+/// A norm with a row a head lies where the heads do; one row for all of them on every chip.
+fn rows_by_head(norm: &Norm, heads: Cut) -> Cut {
+    match &norm.weight {
+        Some(weight) if weight.tensor.shape.len() > 1 => heads,
+        Some(_) | None => Cut::Whole,
     }
 }
 

@@ -165,9 +165,18 @@ fn bytes_are_readable() {
     assert_eq!(bytes(64_000_000_000), "64,000,000,000 bytes (59.6 GiB)");
 }
 
-/// What the authored programs declare on one chip, each program's counted for every layer that runs it.
-fn declared(spec: &ModelSpec, form: Form, tp: u32, weights: Weights) -> (u64, u64) {
-    let programs = kinds::programs(spec, form, tp, weights).unwrap();
+/// What the authored programs declare on one chip, each program's counted for every layer that runs it. None where a
+/// layer has what no operation computes yet.
+fn declared(spec: &ModelSpec, form: Form, tp: u32, weights: Weights) -> Option<(u64, u64)> {
+    let programs = match kinds::programs(spec, form, tp, weights) {
+        Ok(programs) => programs,
+        Err(refusals) => {
+            for refusal in refusals {
+                assert!(refusal.message.ends_with("no operation yet"), "{}: {refusal}", spec.model_type);
+            }
+            return None;
+        }
+    };
     let (mut weight_bytes, mut state_bytes) = (0, 0);
     let mut table = None;
     for kind in &programs {
@@ -204,7 +213,7 @@ fn declared(spec: &ModelSpec, form: Form, tp: u32, weights: Weights) -> (u64, u6
             }
         }
     }
-    (weight_bytes, state_bytes)
+    Some((weight_bytes, state_bytes))
 }
 
 /// Two ways to the same number: the specification walked here, and the programs that are lowered.
@@ -212,6 +221,7 @@ fn declared(spec: &ModelSpec, form: Form, tp: u32, weights: Weights) -> (u64, u6
 fn bytes_are_those_that_the_programs_declare() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/configs");
     let mut compared = 0;
+    let mut families = std::collections::BTreeSet::new();
     let mut folders: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();
     for folder in folders {
@@ -230,10 +240,12 @@ fn bytes_are_those_that_the_programs_declare() {
                 };
                 let states = ledger.sequence(ctx).unwrap() * u128::from(sequences);
                 let counted = (word(ledger.weights).unwrap(), word(states).unwrap());
-                assert_eq!(counted, declared(&spec, form, tp, weights), "{path:?} {form:?} tp {tp} {weights:?}");
+                let Some(declared) = declared(&spec, form, tp, weights) else { continue };
+                assert_eq!(counted, declared, "{path:?} {form:?} tp {tp} {weights:?}");
                 compared += 1;
+                families.insert(spec.model_type.clone());
             }
         }
     }
-    assert!(compared > 100, "only {compared} deployments were compared");
+    assert!(compared > 300 && families.len() >= 11, "only {compared} deployments were compared, of {families:?}");
 }

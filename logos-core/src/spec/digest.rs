@@ -18,9 +18,9 @@
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Activation, Arrangement, Attention, AttentionSpan, Dtype, Experts, FeedForward, GatedDelta, Head, LatentAttention,
-    LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, QkNorm, Rope, Router, RouterScore, Scaling,
-    Take, Temperature, Tensor, Weight,
+    Activation, Arrangement, Attention, AttentionSpan, Dtype, ExpertTensors, Experts, FeedForward, GatedDelta, Head,
+    LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, QkNorm, Rope, Router,
+    RouterScore, Scaling, Take, Temperature, Tensor, Weight,
 };
 
 /// First of the canonical bytes: another form would begin otherwise.
@@ -207,7 +207,7 @@ canon_structs! {
     }
     Mlp { width, gate, up, down, activation }
     Router { linear, score, correction, groups, group_sum_of_two, top_k, normalised, scale, on_input }
-    Experts { count, router, expert, shared, shared_gate }
+    Experts { count, router, expert, stored, shared, shared_gate }
 }
 
 canon_enums! {
@@ -231,5 +231,6 @@ canon_enums! {
         5 = LongRope { short, long, original, attention_factor },
     }
     Activation { 0 = Silu, 1 = Gelu, 2 = GeluTanh, 3 = SwigluClamped { alpha, limit } }
+    ExpertTensors { 0 = Apart, 1 = Stacked, 2 = StackedTransposed }
     RouterScore { 0 = Softmax, 1 = SoftmaxChosen, 2 = Sigmoid }
 }

@@ -59,7 +59,7 @@ pub struct Router {
     pub groups: (u32, u32),
     /// Whether a group's score is the sum of its two best (else its best).
     pub group_sum_of_two: bool,
-    /// Experts a token.
+    /// Experts a token; chosen by the corrected scores, of the kept groups.
     pub top_k: u32,
     /// Whether the chosen scores are divided by their sum.
     pub normalised: bool,
@@ -69,19 +69,67 @@ pub struct Router {
     pub on_input: bool,
 }
 
-/// A mixture of experts.
+/// How a checkpoint stores the experts of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpertTensors {
+    /// One tensor an expert, `{e}` in its name: weights `[out, in]`, biases `[out]`.
+    Apart,
+    /// All experts in one tensor: weights `[experts, out, in]`, biases `[experts, out]`.
+    Stacked,
+    /// All experts in one tensor, each transposed: weights `[experts, in, out]`, biases `[experts, out]`.
+    StackedTransposed,
+}
+
+/// A mixture of experts: `y = sum over the chosen e of score_e * expert_e(x)`, plus the shared expert.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experts {
     /// Experts.
     pub count: u32,
     /// The router.
     pub router: Router,
-    /// One expert; tensor names have `{e}` where the checkpoint stores experts apart, and a leading axis `count` where it fuses them.
+    /// One expert. Its tensors are as `stored` says; a weight's `take` is of the output features of each expert, whichever
+    /// stored axis they are. See [`Experts::one`].
     pub expert: Mlp,
+    /// How the checkpoint stores the experts.
+    pub stored: ExpertTensors,
     /// An expert every token passes.
     pub shared: Option<Mlp>,
     /// Its gate, `[1, hidden]`, through a sigmoid.
     pub shared_gate: Option<Linear>,
+}
+
+impl Experts {
+    /// One expert with its tensors as they would be if it were stored by itself: weights `[out, in]`, biases `[out]`.
+    pub fn one(&self) -> Mlp {
+        let alone = |weight: &Weight| {
+            let mut weight = weight.clone();
+            match self.stored {
+                ExpertTensors::Apart => {}
+                ExpertTensors::Stacked | ExpertTensors::StackedTransposed => {
+                    weight.tensor.shape = weight.tensor.shape.split_off(weight.tensor.shape.len().min(1));
+                }
+            }
+            match self.stored {
+                ExpertTensors::Apart | ExpertTensors::Stacked => {}
+                ExpertTensors::StackedTransposed => weight.tensor.shape.reverse(),
+            }
+            weight
+        };
+        let linear = |linear: &Linear| Linear {
+            out: linear.out,
+            input: linear.input,
+            weight: alone(&linear.weight),
+            bias: linear.bias.as_ref().map(alone),
+        };
+        let Mlp { width, gate, up, down, activation } = &self.expert;
+        Mlp {
+            width: *width,
+            gate: gate.as_ref().map(linear),
+            up: linear(up),
+            down: linear(down),
+            activation: *activation,
+        }
+    }
 }
 
 /// A feed-forward block.

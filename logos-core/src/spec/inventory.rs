@@ -143,7 +143,7 @@ impl Tensor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Activation, Experts, FeedForward, Linear, Mlp, Router, RouterScore, Weight};
+    use super::super::{Activation, ExpertTensors, Experts, FeedForward, Linear, Mlp, Router, RouterScore, Weight};
     use super::*;
 
     fn linear(name: &str, out: u32, input: u32) -> Linear {
@@ -181,6 +181,7 @@ mod tests {
                 down: linear("experts.{e}.down_proj.weight", 2048, 768),
                 activation: Activation::Silu,
             },
+            stored: ExpertTensors::Apart,
             shared: None,
             shared_gate: None,
         });

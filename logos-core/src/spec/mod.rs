@@ -14,7 +14,7 @@ pub(crate) mod test_models;
 mod weights;
 
 pub use attention::{Attention, AttentionSpan, LatentAttention, QkNorm, Temperature};
-pub use feed_forward::{Activation, Experts, FeedForward, Mlp, Router, RouterScore};
+pub use feed_forward::{Activation, ExpertTensors, Experts, FeedForward, Mlp, Router, RouterScore};
 pub use gated_delta::GatedDelta;
 pub use inventory::{Inventory, Stored, inventory};
 pub use norm::{Norm, NormKind};

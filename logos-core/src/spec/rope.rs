@@ -26,7 +26,7 @@ pub enum Scaling {
         /// original_max_position_embeddings
         original: u32,
     },
-    /// Llama-3's smooth interpolation by wavelength.
+    /// Llama-3's smooth interpolation by wavelength; a step at it where `low` and `high` are one (Llama-4 Scout).
     Llama3 {
         /// factor
         factor: f32,

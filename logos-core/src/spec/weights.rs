@@ -1,8 +1,8 @@
 //! Every weight of a specification, in one order: what takes stock of a model walks it here.
 
 use super::{
-    Arrangement, Attention, Experts, FeedForward, GatedDelta, LatentAttention, LayerSpec, Linear, Mixer, Mlp, Norm,
-    QkNorm, Weight,
+    Arrangement, Attention, ExpertTensors, Experts, FeedForward, GatedDelta, LatentAttention, LayerSpec, Linear, Mixer,
+    Mlp, Norm, QkNorm, Weight,
 };
 
 /// A weight where it is used.
@@ -10,7 +10,7 @@ use super::{
 pub struct WeightUse<'a> {
     /// The weight.
     pub weight: &'a Weight,
-    /// How many tensors the name stands for: the experts where it has `{e}`, else 1.
+    /// How many tensors the name stands for: the experts where they are stored apart, else 1.
     pub copies: u32,
     /// Whether it was trained: a router's correction is saved with the weights but is no parameter.
     pub parameter: bool,
@@ -107,14 +107,15 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn experts(&mut self, experts: &'a Experts) {
-        let Experts { count, router, expert, shared, shared_gate } = experts;
+        let Experts { count, router, expert, stored, shared, shared_gate } = experts;
         self.linears([&router.linear]);
         if let Some(weight) = &router.correction {
             (self.each)(WeightUse { weight, copies: 1, parameter: false });
         }
-        if expert.up.weight.tensor.name.contains("{e}") {
-            self.copies = *count;
-        }
+        self.copies = match stored {
+            ExpertTensors::Apart => *count,
+            ExpertTensors::Stacked | ExpertTensors::StackedTransposed => 1,
+        };
         self.mlp(expert);
         self.copies = 1;
         if let Some(shared) = shared {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::spec::{FeedForward, Mixer, ModelSpec, inventory};
+use crate::spec::{FeedForward, Linear, Mixer, Mlp, ModelSpec, Weight, inventory};
 
 use super::{fixture, published};
 
@@ -28,7 +28,8 @@ fn tensor_lines(spec: &ModelSpec) -> Vec<String> {
 fn compare(folder: &str) -> usize {
     let truth: BTreeMap<String, Value> = serde_json::from_slice(&fixture(&format!("{folder}/truth.json"))).unwrap();
     for (slug, truth) in &truth {
-        let spec = super::super::read(&fixture(&format!("{folder}/{slug}/config.json"))).unwrap();
+        let config = fixture(&format!("{folder}/{slug}/config.json"));
+        let spec = super::super::read(&config).unwrap_or_else(|refusals| panic!("{slug}: {refusals:#?}"));
         let stock = inventory(&spec).unwrap();
         assert_eq!(Some(stock.params), truth["params"].as_u64(), "{slug}: parameters");
         let lines = tensor_lines(&spec);
@@ -46,14 +47,24 @@ fn compare(folder: &str) -> usize {
     truth.len()
 }
 
+/// The configs of a folder, by name.
+fn slugs(folder: &str) -> Vec<String> {
+    let truth: BTreeMap<String, Value> = serde_json::from_slice(&fixture(&format!("{folder}/truth.json"))).unwrap();
+    truth.into_keys().collect()
+}
+
+fn spec_of(folder: &str, slug: &str) -> ModelSpec {
+    super::super::read(&fixture(&format!("{folder}/{slug}/config.json"))).unwrap()
+}
+
 #[test]
 fn published_models_to_the_last_parameter() {
-    assert_eq!(compare("configs"), 15);
+    assert_eq!(compare("configs"), 44);
 }
 
 #[test]
 fn small_checkpoints_to_the_last_tensor() {
-    assert_eq!(compare("tiny"), 6);
+    assert_eq!(compare("tiny"), 26);
 }
 
 #[test]
@@ -69,24 +80,78 @@ fn layers_are_few_however_deep_the_model() {
     }
 }
 
-/// The parts of every fused tensor: each index of axis 0 in exactly one of them.
+/// The parts of every fused tensor: each of its output features in exactly one of them.
 #[test]
 fn parts_of_a_tensor_tile_it() {
-    for slug in ["llama-3.1-8b", "qwen2-7b-instruct", "qwen3-8b", "qwen3.5-27b"] {
-        for layer in &published(slug).layers {
-            let mut seen: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-            layer.each_weight(&mut |used| {
-                let weight = used.weight;
-                let rows = weight.tensor.shape[0] as usize;
-                let count = seen.entry(weight.tensor.name.clone()).or_insert_with(|| vec![0; rows]);
-                assert_eq!(count.len(), rows, "{slug}: {} has two shapes", weight.tensor.name);
-                let take = weight.take;
-                for j in 0..take.run * take.count {
-                    count[(take.offset + j / take.run * take.stride + j % take.run) as usize] += 1;
+    for folder in ["configs", "tiny"] {
+        for slug in slugs(folder) {
+            for layer in &spec_of(folder, &slug).layers {
+                let mut seen: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+                let mut tile = |weight: &Weight| {
+                    let rows = weight.tensor.shape[0] as usize;
+                    let count = seen.entry(weight.tensor.name.clone()).or_insert_with(|| vec![0; rows]);
+                    assert_eq!(count.len(), rows, "{slug}: {} has two shapes", weight.tensor.name);
+                    let take = weight.take;
+                    for j in 0..take.run * take.count {
+                        count[(take.offset + j / take.run * take.stride + j % take.run) as usize] += 1;
+                    }
+                };
+                match &layer.feed_forward {
+                    // Stacked experts' features are not axis 0 as stored.
+                    FeedForward::Experts(experts) => {
+                        let Mlp { gate, up, down, .. } = &experts.one();
+                        for linear in gate.iter().chain([up, down]) {
+                            assert_eq!(linear.weight.tensor.shape[1], linear.input, "{slug}");
+                            tile(&linear.weight);
+                            linear.bias.iter().for_each(&mut tile);
+                        }
+                    }
+                    FeedForward::Dense(_) => {}
                 }
-            });
-            for (name, count) in seen {
-                assert!(count.iter().all(|&n| n == 1), "{slug}: {name}");
+                layer.each_weight(&mut |used| {
+                    if !used.weight.tensor.name.contains(".experts.") {
+                        tile(used.weight);
+                    }
+                });
+                for (name, count) in seen {
+                    assert!(count.iter().all(|&n| n == 1), "{slug}: {name}");
+                }
+            }
+        }
+    }
+}
+
+/// Every projection has the weight that its sizes say, every norm and vector the length.
+#[test]
+fn projections_are_as_large_as_they_say() {
+    for folder in ["configs", "tiny"] {
+        for slug in slugs(folder) {
+            let spec = spec_of(folder, &slug);
+            for layer in &spec.layers {
+                let linears: Vec<&Linear> = match &layer.mixer {
+                    Mixer::Attention(a) => {
+                        assert_eq!((a.q.out, a.k.out), (a.heads * a.head_dim, a.kv_heads * a.head_dim), "{slug}");
+                        vec![&a.q, &a.k, &a.v, &a.o]
+                    }
+                    Mixer::Latent(l) => {
+                        assert_eq!(l.q.out, l.heads * (l.nope + l.rotary), "{slug}");
+                        assert_eq!((l.kv_down.out, l.kv_up.input), (l.latent + l.rotary, l.latent), "{slug}");
+                        assert_eq!((l.kv_up.out, l.o.input), (l.heads * (l.nope + l.value_dim), l.heads * l.value_dim));
+                        vec![&l.q, &l.kv_down, &l.kv_up, &l.o]
+                    }
+                    Mixer::GatedDelta(d) => vec![&d.q, &d.k, &d.v, &d.z, &d.b, &d.a, &d.out],
+                };
+                let mlp = match &layer.feed_forward {
+                    FeedForward::Dense(mlp) => mlp.clone(),
+                    FeedForward::Experts(experts) => experts.one(),
+                };
+                assert_eq!((mlp.up.out, mlp.down.out, mlp.down.input), (mlp.width, spec.hidden, mlp.width), "{slug}");
+                for linear in linears.into_iter().chain(&mlp.gate).chain([&mlp.up, &mlp.down]) {
+                    assert_eq!(linear.weight.take.len(), u64::from(linear.out), "{slug}: {linear:?}");
+                    assert_eq!(linear.weight.tensor.shape[1], linear.input, "{slug}: {linear:?}");
+                    let bias = linear.bias.as_ref().map(|bias| bias.take);
+                    assert!(bias.is_none_or(|take| take == linear.weight.take), "{slug}: {linear:?}");
+                }
             }
         }
     }
