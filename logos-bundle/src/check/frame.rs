@@ -31,10 +31,13 @@ pub(super) struct Deployment {
     pub(super) chips: i128,
     pub(super) seqs: i128,
     pub(super) tokens: i128,
+    pub(super) ctx: i128,
     pub(super) layers: u32,
     pub(super) weight_bytes: i128,
     pub(super) state_bytes: i128,
     pub(super) kv_bytes: i128,
+    pub(super) max_ctx: i128,
+    pub(super) max_seqs: i128,
 }
 
 /// The unit model and the memories.
@@ -148,7 +151,7 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
 
 const fn deployment(row: &Row, strings: u64, l: &mut Ledger) -> Deployment {
     let at = At(Part::Deployment as u32, 0);
-    let [name, length, form, chips, seqs, tokens, _, layers, w0, w1, s0, s1, k0, k1, _, _] = *row;
+    let [name, length, form, chips, seqs, tokens, ctx, layers, w0, w1, s0, s1, k0, k1, max_ctx, max_seqs] = *row;
     let end = name as u64 + length as u64;
     hold!(l, 0, end <= strings, at, strings, end, "end of the model's name, at most");
     hold!(l, 0, form <= 2, at, 2, form, "deployment form, at most");
@@ -160,10 +163,13 @@ const fn deployment(row: &Row, strings: u64, l: &mut Ledger) -> Deployment {
         chips: chips as i128,
         seqs: seqs as i128,
         tokens: tokens as i128,
+        ctx: ctx as i128,
         layers,
         weight_bytes: wide(w0, w1),
         state_bytes: wide(s0, s1),
         kv_bytes: wide(k0, k1),
+        max_ctx: max_ctx as i128,
+        max_seqs: max_seqs as i128,
     }
 }
 

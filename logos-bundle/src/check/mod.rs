@@ -21,6 +21,7 @@ mod report;
 mod section;
 mod shape;
 mod sharding;
+mod slices;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -175,7 +176,7 @@ const fn program(frame: &Frame<'_>, index: usize, totals: &mut Totals, l: &mut L
         i += 1;
     }
     p.close(l);
-    model::bindings(p, row[program_row::BINDINGS], row[program_row::BINDINGS + 1], l);
+    slices::bindings(p, row[program_row::BINDINGS], row[program_row::BINDINGS + 1], l);
     // Local heads and columns mean something only where the cuts are as the rules say.
     if l.failed(1) || l.failed(11) {
         return false;
@@ -196,6 +197,7 @@ const fn program(frame: &Frame<'_>, index: usize, totals: &mut Totals, l: &mut L
     }
     section::close(p, at, l);
     totals.add(p);
+    totals.hands_on(p, l);
     !l.failed(1)
 }
 

@@ -1,13 +1,12 @@
-//! What the programs make together: their order, the layers that run them, how declared values are named and sliced
-//! (rules 1 and 11), and what the chip's memories hold (rule 9).
+//! What the programs make together: their order, the layers that run them, the hidden state they hand on (rule 1), and what
+//! the chip's memories hold (rule 9).
 
 use super::frame::Frame;
-use super::ledger::{At, Ledger, equal, hold};
-use super::program::{Program, role};
-use super::{MAX_VALUES, SHAPE_LIMIT};
-use crate::table::layout::{NONE, Part, storage};
+use super::ledger::{At, Ledger, equal, hold, holds};
+use super::program::{Program, Value, role};
+use crate::table::layout::Part;
 
-/// Bytes a chip holds, added up over the programs.
+/// Bytes a chip holds, added up over the programs, and the hidden state that goes from one to the next.
 pub(super) struct Totals {
     by_tier: [i128; 3],
     weights: i128,
@@ -15,10 +14,37 @@ pub(super) struct Totals {
     caches: i128,
     /// Most scratchpad any program takes beside what stays.
     pub(super) scratch: i128,
+    /// Rows, columns, storage and tier of the hidden state; no rows before the first program that has one.
+    hidden: (i128, i128, u32, u32),
 }
 
 impl Totals {
-    pub(super) const NOTHING: Totals = Totals { by_tier: [0; 3], weights: 0, states: 0, caches: 0, scratch: 0 };
+    pub(super) const NOTHING: Totals =
+        Totals { by_tier: [0; 3], weights: 0, states: 0, caches: 0, scratch: 0, hidden: (0, 0, 0, 0) };
+
+    /// What a program takes and shows of the hidden state is what the program before it does.
+    pub(super) const fn hands_on(&mut self, p: &Program<'_>, l: &mut Ledger) {
+        if p.role != 0 && p.inputs > 0 {
+            self.hidden(&p.values[p.input], p.value_at(p.input), l);
+        }
+        if p.role != 2 && p.shows > 0 {
+            self.hidden(&p.values[p.shown], p.value_at(p.shown), l);
+        }
+    }
+
+    const fn hidden(&mut self, v: &Value, at: At, l: &mut Ledger) {
+        let (rows, cols, storage, tier) = self.hidden;
+        if rows == 0 {
+            self.hidden = (v.rows, v.cols, v.storage, v.tier);
+            return;
+        }
+        equal!(l, 9, at, tier, v.tier, "tier of the hidden state");
+        holds!(l, 1 * 3, at,
+            rows == v.rows => rows, v.rows, "rows of the hidden state";
+            cols == v.cols => cols, v.cols, "columns of the hidden state";
+            storage == v.storage => storage, v.storage, "storage of the hidden state";
+        );
+    }
 
     /// Adds the weights and states of a program, once for every layer that runs it.
     pub(super) const fn add(&mut self, p: &Program<'_>) {
@@ -48,6 +74,7 @@ impl Totals {
         equal!(l, 9, at, self.weights, f.deployment.weight_bytes, "weight bytes of a chip");
         equal!(l, 9, at, self.states, f.deployment.state_bytes, "state bytes of a chip");
         equal!(l, 9, at, self.caches, f.deployment.kv_bytes, "KV cache bytes of a chip");
+        self.fits(f, at, l);
         let at = At(Part::Chip as u32, 0);
         let sram = self.by_tier[0] + self.scratch;
         hold!(l, 9, sram <= f.chip.bytes[0], at, f.chip.bytes[0], sram, "bytes in SRAM, at most");
@@ -56,10 +83,36 @@ impl Totals {
     }
 }
 
+impl Totals {
+    /// How many sequences the main memory holds beside the weights; a forward step carries none.
+    const fn fits(&self, f: &Frame<'_>, at: At, l: &mut Ledger) {
+        let d = &f.deployment;
+        let main = if f.chip.bytes[1] > 0 { f.chip.bytes[1] } else { f.chip.bytes[2] };
+        let (free, sequence) = (main - self.weights, self.states / d.seqs);
+        let most = u32::MAX as i128;
+        let fit = if d.form == 0 || free < 0 {
+            0
+        } else if sequence == 0 || free / sequence > most {
+            most
+        } else {
+            free / sequence
+        };
+        equal!(l, 9, at, fit, d.max_seqs, "sequences that fit, at most");
+        let least = if d.form == 0 { d.max_ctx == 0 } else { d.max_ctx >= d.ctx };
+        hold!(l, 9, least, at, d.ctx, d.max_ctx, "context that fits, at least (0 of a forward step)");
+    }
+}
+
 /// The order of the programs, and the layers.
 pub(super) const fn layers(f: &Frame<'_>, l: &mut Ledger) {
     let n = f.layers.len();
-    equal!(l, 1, At(Part::Deployment as u32, 0), n, f.deployment.layers as usize, "layers of the model");
+    let d = &f.deployment;
+    let ctx = if d.form == 0 { d.ctx == 0 } else { d.tokens <= d.ctx };
+    holds!(l, 1 * 3, At(Part::Deployment as u32, 0),
+        n == d.layers as usize => n, d.layers, "layers of the model";
+        d.form == 1 || d.seqs == 1 => 1, d.seqs, "sequences of a step that is no decode";
+        ctx => d.tokens, d.ctx, "context, at least (0 of a forward step)";
+    );
     let programs = f.programs.len();
     // A layer names a layer program; the first layers of two programs stand in the programs' order.
     let mut next = 0;
@@ -92,7 +145,8 @@ pub(super) const fn layers(f: &Frame<'_>, l: &mut Ledger) {
 
 /// Layers that run a program: as many as it says.
 pub(super) const fn runs(f: &Frame<'_>, index: usize, l: &mut Ledger) {
-    let [_, _, _, _, role, layers, ..] = f.programs[index];
+    let [_, _, _, _, role, layers, .., first] = f.programs[index];
+    let at = At(Part::Programs as u32, index as u32);
     let mut count = 0;
     if role == 1 {
         let n = f.layers.len();
@@ -104,50 +158,8 @@ pub(super) const fn runs(f: &Frame<'_>, index: usize, l: &mut Ledger) {
             i += 1;
         }
     } else {
+        equal!(l, 1, at, 0, first, "first layer of a program no layer runs");
         count = 1;
     }
-    equal!(l, 1, At(Part::Programs as u32, index as u32), count, layers, "layers that run the program");
-}
-
-/// One binding for every declared value, of its role, and for a weight the stored indices it takes.
-pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Ledger) {
-    let mut bound = [false; MAX_VALUES];
-    let mut declared = 0;
-    let mut i = 0;
-    while i < p.count {
-        if p.values[i].role != role::BOUND {
-            declared += 1;
-        }
-        i += 1;
-    }
-    let mut i = first;
-    while i < first + count {
-        let [v, _, _, _, tensor, transposed, offset, run, stride, runs, axis0, axis1, class, ..] =
-            p.frame.bindings[i as usize];
-        let at = At(Part::Bindings as u32, i);
-        let value = &p.values[v as usize];
-        hold!(l, 1, !bound[v as usize], at, v, v, "the one binding of a value");
-        bound[v as usize] = true;
-        let expected = match value.role {
-            role::WEIGHT => 0,
-            role::STATE => 1,
-            role::TABLE => 2,
-            role::INPUT if value.storage == storage::I32 => 4,
-            role::INPUT => 3,
-            _ => NONE,
-        };
-        equal!(l, 1, at, expected, class, "class of the binding");
-        if tensor != 0 {
-            equal!(l, 11, at, role::WEIGHT, value.role, "role of a value a checkpoint holds");
-            let (taken, other) = if transposed == 1 { (value.cols, value.rows) } else { (value.rows, value.cols) };
-            equal!(l, 11, at, taken, run as i128 * runs as i128, "stored indices taken along axis 0");
-            equal!(l, 11, at, other, axis1 as i128, "stored axis 1");
-            hold!(l, 11, runs <= 1 || stride >= run, at, run, stride, "distance between runs, at least");
-            let end = offset as i128 + (runs as i128 - 1) * stride as i128 + run as i128;
-            let inside = runs > 0 && end <= axis0 as i128 && axis0 <= SHAPE_LIMIT;
-            hold!(l, 11, inside, at, axis0, end, "end of the last run, at most");
-        }
-        i += 1;
-    }
-    equal!(l, 1, At(Part::Values as u32, p.first_value), declared, count, "bindings of the program");
+    equal!(l, 1, at, count, layers, "layers that run the program");
 }

@@ -209,11 +209,10 @@ impl<'a> Program<'a> {
             i += 1;
         }
         let at = At(Part::Values as u32, self.first_value);
-        hold!(l, 1, self.shows > 0, at, 1, self.shows, "values shown, at least");
+        // What goes from program to program is one value, and the next layer's input is this one's result.
+        equal!(l, 1, at, self.role != 0, self.inputs == 1, "Real inputs: one, and none of an embedding");
+        equal!(l, 1, at, 1, self.shows, "values shown");
         if self.role == 1 {
-            // The next layer's input is this one's result.
-            equal!(l, 1, at, 1, self.inputs, "Real inputs of a layer program");
-            equal!(l, 1, at, 1, self.shows, "values a layer program shows");
             let (x, y) = (&self.values[self.input], &self.values[self.shown]);
             equal!(l, 1, at, x.rows, y.rows, "rows of the value shown");
             equal!(l, 1, at, x.cols, y.cols, "columns of the value shown");

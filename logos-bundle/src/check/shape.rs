@@ -305,7 +305,7 @@ const fn rope(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 const fn attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let at = p.statement_at(st.index);
     let [q, k, v, pos, ck, cv, sinks, _] = st.x;
-    let [h, hk, scale, _, _, cap] = st.a;
+    let [h, hk, scale, window, chunk, cap] = st.a;
     let (q, k, v) = (activation(p, st, q, l), activation(p, st, k, l), activation(p, st, v, l));
     let (d, dk, dv) = (heads(p, st, q, h, l), heads(p, st, k, hk, l), heads(p, st, v, hk, l));
     let result = heads(p, st, st.result, h, l);
@@ -327,10 +327,17 @@ const fn attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
         hold!(l, 1, kc.role == role::STATE && vc.role == role::STATE, at, role::STATE, kc.role, "role of the caches");
         let seqs = p.frame.deployment.seqs;
         hold!(l, 1, kc.seqs == seqs && vc.seqs == seqs, at, seqs, kc.seqs, "copies of the caches");
+        equal!(l, 1, at, seen(p, window, chunk), kc.rows, "rows of the key cache");
         equal!(l, 1, at, kc.rows, vc.rows, "rows of the value cache");
         equal!(l, 1, at, p.values[k].cols, kc.cols, "columns of the key cache");
         equal!(l, 1, at, p.values[v].cols, vc.cols, "columns of the value cache");
     }
+}
+
+/// Positions a cache holds: the context, as far as a window or chunk lets any query see.
+const fn seen(p: &Program<'_>, window: u32, chunk: u32) -> i128 {
+    let (ctx, span) = (p.frame.deployment.ctx, if window != 0 { window } else { chunk } as i128);
+    if span != 0 && span < ctx { span } else { ctx }
 }
 
 const fn conv(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {

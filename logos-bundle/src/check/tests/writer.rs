@@ -188,7 +188,8 @@ impl Model {
     pub(super) fn parts(&self) -> Parts {
         let mut parts: Parts = vec![vec![]; PARTS];
         let layers: u32 = self.programs.iter().filter(|p| p.role == 1).map(|p| p.layers).sum();
-        parts[0].push([0, 5, self.form, self.chips, self.seqs, self.tokens, 0, layers, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let ctx = if self.form == 0 { 0 } else { self.context() };
+        parts[0].push([0, 5, self.form, self.chips, self.seqs, self.tokens, ctx, layers, 0, 0, 0, 0, 0, 0, ctx, 0]);
         parts[1].extend(chip());
         parts[9] = self.ropes.clone();
         parts[13] = vec![[u32::from_le_bytes(*b"teste"[..4].first_chunk().unwrap()); 16]];
@@ -211,9 +212,9 @@ impl Model {
                     (role::INPUT, _) => 3,
                     _ => continue,
                 };
-                // Stored [out, in], every second run of two halves taken where the columns are even.
+                // Stored [out, in], the whole of it, in two runs where the columns are even.
                 let (run, count) = if v[6] % 2 == 0 { (v[6] / 2, 2) } else { (v[6], 1) };
-                let row = [i as u32, 0, 5, 0, 5, 1, run, run, 2 * run, count, 5 * v[6], v[5], class, 0, 0, 0];
+                let row = [i as u32, 0, 5, i as u32, 5, 1, 0, run, run, count, v[6], v[5], class, 0, 0, 0];
                 let bare = [i as u32, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, class, 0, 0, 0];
                 parts[10].push(if class == 0 { row } else { bare });
             }
@@ -275,6 +276,21 @@ impl Model {
         wide(&mut parts[0][0], 8, weights);
         wide(&mut parts[0][0], 10, states);
         wide(&mut parts[0][0], 12, caches);
+        let [_, memory] = chip();
+        let free = (memory[8] as i128 | (memory[9] as i128) << 32) - weights;
+        let sequence = states / self.seqs as i128;
+        let fit = if sequence == 0 { u32::MAX as i128 } else { free / sequence };
+        parts[0][0][15] = if self.form == 0 { 0 } else { fit.min(u32::MAX as i128) as u32 };
+    }
+
+    /// The rows of the caches, of a model whose attention sees all; at least the step's tokens.
+    fn context(&self) -> u32 {
+        let statements = |d: &Draft| d.statements.clone();
+        let rows = self.programs.iter().flat_map(|d| {
+            let caches = statements(d).into_iter().filter(|s| s[0] == op::ATTENTION && s[6] != NONE);
+            caches.map(|s| d.values[s[6] as usize][5])
+        });
+        rows.max().unwrap_or(self.tokens)
     }
 
     /// Gives the values that cross sections a place: HBM.

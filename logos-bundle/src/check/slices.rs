@@ -1,0 +1,136 @@
+//! How declared values are named and sliced (rules 1 and 11): one binding each, and of every stored tensor each index once.
+
+use super::frame::Row;
+use super::ledger::{At, Ledger, equal, hold, holds};
+use super::program::{Program, role, sharding};
+use super::{MAX_VALUES, SHAPE_LIMIT};
+use crate::table::layout::{NONE, Part, program as program_row, storage};
+
+/// One binding for every declared value, of its role, and for a weight the stored indices it takes.
+pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Ledger) {
+    let mut bound = [false; MAX_VALUES];
+    let mut declared = 0;
+    let mut i = 0;
+    while i < p.count {
+        if p.values[i].role != role::BOUND {
+            declared += 1;
+        }
+        i += 1;
+    }
+    let mut i = first;
+    while i < first + count {
+        let [v, _, _, place, tensor, transposed, offset, run, stride, runs, axis0, axis1, class, ..] =
+            p.frame.bindings[i as usize];
+        let at = At(Part::Bindings as u32, i);
+        let value = &p.values[v as usize];
+        let expected = match value.role {
+            role::WEIGHT => 0,
+            role::STATE => 1,
+            role::TABLE => 2,
+            role::INPUT if value.storage == storage::I32 => 4,
+            role::INPUT => 3,
+            _ => NONE,
+        };
+        holds!(l, 1 * 2, at,
+            !bound[v as usize] => v, v, "the one binding of a value";
+            expected == class => expected, class, "class of the binding";
+        );
+        bound[v as usize] = true;
+        if value.role == role::WEIGHT {
+            let (taken, other) = if transposed == 1 { (value.cols, value.rows) } else { (value.rows, value.cols) };
+            let take = run as i128 * runs as i128;
+            let end = offset as i128 + (runs as i128 - 1) * stride as i128 + run as i128;
+            let inside = runs > 0 && end <= axis0 as i128 && axis0 <= SHAPE_LIMIT;
+            let apart = if runs == 1 { stride == run } else { stride >= run };
+            holds!(l, 11 * 6, at,
+                tensor != 0 => 1, tensor, "length of the name of a weight's tensor, at least";
+                taken == take => taken, take, "stored indices taken along axis 0";
+                other == axis1 as i128 => other, axis1, "stored axis 1";
+                apart => run, stride, "distance between runs, at least (of a single one, its length)";
+                inside => axis0, end, "end of the last run, at most";
+                take == axis0 as i128 || tiled(p, first, count, i) => 1, 0, "weights take each index of their tensor once";
+            );
+            if value.counted_elsewhere {
+                hold!(l, 9, counted(p, i), at, 1, 0, "the embedding's binding of the same bytes, which counts them");
+            }
+        } else {
+            let rest = place | tensor | transposed | offset | run | stride | runs | axis0 | axis1;
+            equal!(l, 11, at, 0, rest, "tensor and slice of what no checkpoint holds");
+        }
+        i += 1;
+    }
+    equal!(l, 1, At(Part::Values as u32, p.first_value), declared, count, "bindings of the program");
+}
+
+/// Whether two bindings name the same tensor: a string is stored once.
+const fn same(a: &Row, b: &Row) -> bool {
+    a[3] == b[3] && a[4] == b[4]
+}
+
+/// Whether the bindings of binding `i`'s tensor take as many indices as it stores, and none that `i` takes.
+const fn tiled(p: &Program<'_>, first: u32, count: u32, i: u32) -> bool {
+    let own = &p.frame.bindings[i as usize];
+    let mut taken = 0;
+    let mut j = first;
+    while j < first + count {
+        let other = &p.frame.bindings[j as usize];
+        if same(own, other) {
+            taken += other[7] as i128 * other[9] as i128;
+            if j != i && !(other[10] == own[10] && other[11] == own[11] && apart(own, other)) {
+                return false;
+            }
+        }
+        j += 1;
+    }
+    taken == own[10] as i128
+}
+
+/// Whether two takes are seen to have no index in common: one ends before the other, or both have the same distance between
+/// runs and lie beside each other in it.
+const fn apart(a: &Row, b: &Row) -> bool {
+    let (a, b) = if a[6] <= b[6] { (a, b) } else { (b, a) };
+    let (low, high, stride) = (a[6] as i128, b[6] as i128, a[8] as i128);
+    if low + (a[9] as i128 - 1) * stride + a[7] as i128 <= high {
+        return true;
+    }
+    if a[8] != b[8] || stride == 0 {
+        return false;
+    }
+    let ahead = (high - low) % stride;
+    ahead >= a[7] as i128 && ahead + b[7] as i128 <= stride
+}
+
+/// Whether the embedding binds, and counts, the bytes of a head's weight: the same indices of the same tensor, stored alike
+/// and cut alike along the stored axes.
+const fn counted(p: &Program<'_>, i: u32) -> bool {
+    let f = p.frame;
+    let embed = &f.programs[0];
+    if p.role != 2 || embed[program_row::ROLE] != 0 {
+        return false;
+    }
+    let own = &f.bindings[i as usize];
+    let value = &f.values[p.first_value as usize + own[0] as usize];
+    let (first, count) = (embed[program_row::BINDINGS], embed[program_row::BINDINGS + 1]);
+    let mut j = first;
+    while j < first + count {
+        let other = &f.bindings[j as usize];
+        let counts = &f.values[embed[program_row::VALUES] as usize + other[0] as usize];
+        let taken = own[6] == other[6] && own[7] == other[7] && own[8] == other[8] && own[9] == other[9];
+        let stored = own[10] == other[10] && own[11] == other[11] && value[3] == counts[3];
+        let weight = counts[2] == role::WEIGHT && counts[13] == 0;
+        if same(own, other) && taken && stored && weight && cut(own, value) == cut(other, counts) {
+            return value[8] == counts[8];
+        }
+        j += 1;
+    }
+    false
+}
+
+/// The stored axis a value is cut along; 2 for none.
+const fn cut(binding: &Row, value: &Row) -> u32 {
+    match value[7] {
+        sharding::ROWS => binding[5],
+        sharding::COLS => 1 - binding[5],
+        _ => 2,
+    }
+}
