@@ -276,6 +276,14 @@ pub(super) const fn carried(p: &mut Program<'_>, s: &mut Section, k: usize, v: u
     if rows[first + k][0] != rows[first + state.stage as usize][0] {
         // Appended by a statement of its own: what it replaces has been read.
         let read = load.start + (load.firings - 1) * load.period + load.ii;
-        hold!(l, 6, stage.start >= read, at, read, stage.start, "start of an append after the load of its state, at least");
+        hold!(
+            l,
+            6,
+            stage.start >= read,
+            at,
+            read,
+            stage.start,
+            "start of an append after the load of its state, at least"
+        );
     }
 }

@@ -226,7 +226,7 @@ const fn own(p: &mut Program<'_>, s: &mut Section, st: &Statement, first: usize,
         equal!(l, 3, s.stage_at(first), 1, s.groups, "groups of a section with attention");
     }
     let mut k = first;
-    let product_b = product_b(p, s, first + 1);
+    let product_b = st.op == op::MATMUL && product_b(p, s, first + 1);
     let mut stage_of = [NONE; parts::MOST];
     let mut e = Expected::new();
     let (mut part, end) = parts::range(st.op);

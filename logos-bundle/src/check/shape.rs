@@ -2,9 +2,9 @@
 //! operation can mean. Marks the values each statement reads.
 
 use super::RANGE_LIMIT;
-use super::ledger::{Ledger, equal, failed, hold};
+use super::ledger::{At, Ledger, equal, failed, hold, holds};
 use super::program::{Program, Statement, role};
-use crate::table::layout::{NONE, op, storage};
+use crate::table::layout::{NONE, Part, op, storage};
 
 /// Bits of 1.0 in f32.
 const ONE: u32 = 0x3f80_0000;
@@ -66,64 +66,15 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
     }
     result(p, st, l);
     match st.op {
-        op::INPUT => {
-            (p.inputs, p.input) = (p.inputs + 1, st.result);
-        }
-        op::SHOW => {
-            let v = p.values[st.result];
-            p.values[st.result].used = true;
-            p.values[st.result].shown = true;
-            (p.shows, p.shown) = (p.shows + 1, st.result);
-            hold!(l, 1, v.role == role::BOUND && v.statement < st.index as u32, at, 1, 0, "value shown, bound before");
-            hold!(l, 9, v.tier != NONE, at, 2, v.tier, "tier of a shown value, at most");
-        }
-        op::APPEND => {
-            let x = activation(p, st, x0, l);
-            ids(p, st, x1, l);
-            let s = p.values[st.result];
-            equal!(l, 1, at, s.cols, p.values[x].cols, "columns of what is appended");
-        }
-        op::MATMUL => {
-            let x = p.values[activation(p, st, x0, l)];
-            let w = p.values[weight(p, st, x1, l)];
-            equal!(l, 1, at, x.cols, w.rows, "rows of the weight");
-            equal!(l, 1, at, w.cols, p.values[st.result].cols, "columns of the result");
-            let cut = w.storage != storage::Q8_0 || w.rows_l % 32 == 0;
-            hold!(l, 11, cut, at, 0, w.rows_l % 32, "a chip's rows of a Q8_0 weight, a multiple of 32: rest");
-        }
-        op::ROWS => {
-            let e = p.values[weight(p, st, x0, l)];
-            ids(p, st, x1, l);
-            equal!(l, 1, at, e.cols, p.values[st.result].cols, "columns of the result");
-        }
-        op::PLUS | op::TIMES => {
+        op::INPUT => (p.inputs, p.input) = (p.inputs + 1, st.result),
+        op::SHOW => show(p, st, l),
+        op::APPEND => append(p, st, l),
+        op::MATMUL => matmul(p, st, l),
+        op::ROWS => rows(p, st, l),
+        op::PLUS | op::TIMES | op::SWIGLU | op::GEGLU => pair(p, st, l),
+        op::GELU | op::SCALED | op::SOFTCAP => {
             elementwise(p, st, l);
-            if p.values[x1 as usize].role == role::WEIGHT {
-                one_row(p, st, x1, p.values[x0 as usize].cols, l);
-            } else {
-                other(p, st, x1, l);
-            }
-        }
-        op::SWIGLU => {
-            elementwise(p, st, l);
-            other(p, st, x1, l);
-        }
-        op::GEGLU => {
-            elementwise(p, st, l);
-            other(p, st, x1, l);
-            hold!(l, 2, st.a[0] <= 1, at, 1, st.a[0], "form of geglu, at most");
-        }
-        op::GELU => {
-            elementwise(p, st, l);
-            hold!(l, 2, st.a[0] <= 1, at, 1, st.a[0], "form of gelu, at most");
-        }
-        op::SCALED => {
-            elementwise(p, st, l);
-            hold!(l, 2, finite(st.a[0]), at, 0, st.a[0], "factor, finite (f32 bits)");
-        }
-        op::SOFTCAP => {
-            elementwise(p, st, l);
-            hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "cap, positive and finite (f32 bits)");
+            constant(p, st, l);
         }
         op::SILU | op::SIGMOID | op::TANH | op::SUM_CHIPS => elementwise(p, st, l),
         op::DECAY => {
@@ -133,76 +84,146 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
             one_row(p, st, x2, cols, l);
         }
         op::RMSNORM | op::LAYERNORM => norm(p, st, l),
-        op::L2NORM => {
-            elementwise(p, st, l);
-            heads(p, st, x0 as usize, st.a[2], l);
-            hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "eps, positive and finite (f32 bits)");
-            hold!(l, 2, finite(st.a[1]), at, ONE, st.a[1], "scale, finite (f32 bits)");
-        }
+        op::L2NORM => l2norm(p, st, l),
         op::ROPE => rope(p, st, l),
         op::ATTENTION => attention(p, st, l),
         op::CONV => conv(p, st, l),
         op::DELTA => delta(p, st, l),
-        op::LAST_ROW => {
-            let x = p.values[x0 as usize];
-            p.values[x0 as usize].used = true;
-            let d = &p.frame.deployment;
-            let input = x.role == role::INPUT && x.storage != storage::I32;
-            hold!(l, 1, input && x.statement < st.index as u32, at, role::INPUT, x.role, "operand, a Real input");
-            equal!(l, 1, at, d.seqs * d.tokens, x.rows, "rows of the operand");
-            equal!(l, 1, at, d.seqs, p.m, "rows of the result");
-            equal!(l, 2, at, d.seqs, st.a[0] as i128, "sequences");
-            equal!(l, 1, at, x.cols, p.values[st.result].cols, "columns of the result");
-            equal!(l, 1, at, x.tile, p.values[st.result].tile, "tile of the result");
-        }
+        op::LAST_ROW => last_row(p, st, l),
         op::ARGMAX => {
             activation(p, st, x0, l);
             equal!(l, 1, at, 1, p.values[st.result].cols, "columns of the result");
         }
-        _ => {
-            let x = p.values[activation(p, st, x0, l)];
-            let r = p.values[st.result];
-            equal!(l, 1, at, x.cols, r.cols, "columns of the result");
-            equal!(l, 1, at, x.tile * p.frame.deployment.chips, r.tile, "tile of what is gathered");
-        }
+        _ => gather(p, st, l),
     }
+}
+
+const fn show(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let v = &mut p.values[st.result];
+    v.used = true;
+    v.shown = true;
+    hold!(l, 1, v.role == role::BOUND && v.statement < st.index as u32, at, 1, 0, "value shown, bound before");
+    hold!(l, 9, v.tier != NONE, at, 2, v.tier, "tier of a shown value, at most");
+    (p.shows, p.shown) = (p.shows + 1, st.result);
+}
+
+const fn append(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let x = activation(p, st, st.x[0], l);
+    ids(p, st, st.x[1], l);
+    let cols = p.values[x].cols;
+    equal!(l, 1, p.statement_at(st.index), p.values[st.result].cols, cols, "columns of what is appended");
+}
+
+const fn matmul(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let x = activation(p, st, st.x[0], l);
+    let w = weight(p, st, st.x[1], l);
+    let (k, n) = (p.values[x].cols, p.values[st.result].cols);
+    let w = &p.values[w];
+    let at = p.statement_at(st.index);
+    equal!(l, 1, at, k, w.rows, "rows of the weight");
+    equal!(l, 1, at, w.cols, n, "columns of the result");
+    let cut = w.storage != storage::Q8_0 || w.rows_l % 32 == 0;
+    hold!(l, 11, cut, at, 0, w.rows_l % 32, "a chip's rows of a Q8_0 weight, a multiple of 32: rest");
+}
+
+const fn rows(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let e = weight(p, st, st.x[0], l);
+    ids(p, st, st.x[1], l);
+    let cols = p.values[e].cols;
+    equal!(l, 1, p.statement_at(st.index), cols, p.values[st.result].cols, "columns of the result");
+}
+
+/// Two values alike, or a value and a one-row weight where the operation allows one.
+const fn pair(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    elementwise(p, st, l);
+    let either = st.op == op::PLUS || st.op == op::TIMES;
+    if either && p.values[st.x[1] as usize].role == role::WEIGHT {
+        one_row(p, st, st.x[1], p.values[st.x[0] as usize].cols, l);
+    } else {
+        other(p, st, st.x[1], l);
+    }
+    if st.op == op::GEGLU {
+        hold!(l, 2, st.a[0] <= 1, p.statement_at(st.index), 1, st.a[0], "form of geglu, at most");
+    }
+}
+
+/// The one attribute of gelu, scaled and softcap.
+const fn constant(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let bits = st.a[0];
+    match st.op {
+        op::GELU => hold!(l, 2, bits <= 1, at, 1, bits, "form of gelu, at most"),
+        op::SCALED => hold!(l, 2, finite(bits), at, 0, bits, "factor, finite (f32 bits)"),
+        _ => hold!(l, 2, positive(bits), at, ONE, bits, "cap, positive and finite (f32 bits)"),
+    }
+}
+
+const fn l2norm(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    elementwise(p, st, l);
+    let at = p.statement_at(st.index);
+    heads(p, st, st.x[0] as usize, st.a[2], l);
+    hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "eps, positive and finite (f32 bits)");
+    hold!(l, 2, finite(st.a[1]), at, ONE, st.a[1], "scale, finite (f32 bits)");
+}
+
+const fn last_row(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let x = p.values[st.x[0] as usize];
+    p.values[st.x[0] as usize].used = true;
+    let d = &p.frame.deployment;
+    let r = &p.values[st.result];
+    let input = x.role == role::INPUT && x.storage != storage::I32;
+    hold!(l, 1, input && x.statement < st.index as u32, at, role::INPUT, x.role, "operand, a Real input");
+    equal!(l, 1, at, d.seqs * d.tokens, x.rows, "rows of the operand");
+    equal!(l, 1, at, d.seqs, p.m, "rows of the result");
+    equal!(l, 2, at, d.seqs, st.a[0] as i128, "sequences");
+    equal!(l, 1, at, x.cols, r.cols, "columns of the result");
+    equal!(l, 1, at, x.tile, r.tile, "tile of the result");
+}
+
+const fn gather(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let x = p.values[activation(p, st, st.x[0], l)];
+    let r = p.values[st.result];
+    let at = p.statement_at(st.index);
+    equal!(l, 1, at, x.cols, r.cols, "columns of the result");
+    equal!(l, 1, at, x.tile * p.frame.deployment.chips, r.tile, "tile of what is gathered");
 }
 
 /// The result: of the statement's own, of the right role, and with the rows of an activation.
 const fn result(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
-    let r = p.values[st.result];
     if st.op == op::SHOW {
         return;
     }
+    let at = p.statement_at(st.index);
+    let r = &p.values[st.result];
     if st.op == op::APPEND {
         equal!(l, 1, at, role::STATE, r.role, "role of what is appended to");
         equal!(l, 1, at, p.frame.deployment.seqs, r.seqs, "copies of what is appended to");
         return;
     }
     let expected = if st.op == op::INPUT { role::INPUT } else { role::BOUND };
-    equal!(l, 1, at, expected, r.role, "role of the result");
-    equal!(l, 1, at, st.index as u32, r.statement, "statement of the result");
     let whole = (st.op == op::ARGMAX) == (r.storage == storage::I32);
-    hold!(l, 1, whole && r.storage != storage::Q8_0, at, 0, r.storage, "storage of the result");
+    holds!(l, 1 * 4, at,
+        expected == r.role => expected, r.role, "role of the result";
+        st.index as u32 == r.statement => st.index, r.statement, "statement of the result";
+        whole && r.storage != storage::Q8_0 => 0, r.storage, "storage of the result";
+        st.op == op::INPUT || p.m == r.rows => p.m, r.rows, "rows of the result";
+    );
     p.values[st.result].bound = true;
-    if st.op != op::INPUT {
-        equal!(l, 1, at, p.m, r.rows, "rows of the result");
-    }
 }
 
 /// An operand that is an activation: Real, of this program's rows, and bound before. Returns it.
 const fn activation(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
-    let v = v as usize;
-    let x = &mut p.values[v];
+    let k = v as usize;
+    let x = &mut p.values[k];
     x.used = true;
-    let (role, rows, real) = (x.role, x.rows, x.storage != storage::I32);
-    let before = x.statement < st.index as u32;
-    let at = p.statement_at(st.index);
-    hold!(l, 1, (role == role::BOUND || role == role::INPUT) && real, at, role::BOUND, role, "operand, an activation");
-    hold!(l, 1, before, at, st.index, p.values[v].statement, "statement of the operand, below");
-    equal!(l, 1, at, p.m, rows, "rows of the operand");
-    v
+    holds!(l, 1 * 3, At(Part::Statements as u32, p.first_statement + st.index as u32),
+        (x.role == role::BOUND || x.role == role::INPUT) && x.storage != storage::I32 => role::BOUND, x.role, "operand, an activation";
+        x.statement < st.index as u32 => st.index, x.statement, "statement of the operand, below";
+        x.rows == p.m => p.m, x.rows, "rows of the operand";
+    );
+    k
 }
 
 const fn weight(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
@@ -230,10 +251,13 @@ const fn ids(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
 
 /// The first operand is an activation, and the result is shaped and tiled like it.
 const fn elementwise(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let x = p.values[activation(p, st, st.x[0], l)];
-    let r = p.values[st.result];
-    equal!(l, 1, p.statement_at(st.index), x.cols, r.cols, "columns of the result");
-    equal!(l, 1, p.statement_at(st.index), x.tile, r.tile, "tile of the result");
+    let x = activation(p, st, st.x[0], l);
+    let x = &p.values[x];
+    let r = &p.values[st.result];
+    holds!(l, 1 * 2, At(Part::Statements as u32, p.first_statement + st.index as u32),
+        x.cols == r.cols => x.cols, r.cols, "columns of the result";
+        x.tile == r.tile => x.tile, r.tile, "tile of the result";
+    );
 }
 
 /// A further activation like the first.

@@ -1,6 +1,6 @@
 //! Rule 11: the sharding of every bound value, derived again from its operands'.
 
-use super::ledger::{Ledger, equal, hold};
+use super::ledger::{Ledger, equal, hold, holds};
 use super::program::{Program, Statement, Value, sharding};
 use crate::table::layout::{NONE, op};
 
@@ -82,11 +82,12 @@ pub(super) const fn statement(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
         }
         _ => allowed,
     };
-    hold!(l, 11, allowed, at, 1, 0, "operands the operation's sharding rule allows");
-    if st.binds() {
-        equal!(l, 11, at, derived, r.sharding, "sharding of the result");
-        equal!(l, 11, at, parts, r.parts, "parts of the result");
-    }
+    let binds = st.op >= op::MATMUL;
+    holds!(l, 11 * 3, at,
+        allowed => 1, 0, "operands the operation's sharding rule allows";
+        !binds || derived == r.sharding => derived, r.sharding, "sharding of the result";
+        !binds || parts == r.parts => parts, r.parts, "parts of the result";
+    );
 }
 
 const fn normed(p: &Program<'_>, st: &Statement, x: &Value, heads: u32) -> bool {

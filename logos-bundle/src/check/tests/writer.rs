@@ -480,6 +480,14 @@ fn schedule(p: &Program<'_>, s: &Section, stages: &mut [Stage]) -> Rows {
     }
     let mut quiet = Ledger::new();
     let areas: Vec<_> = stages.iter().map(|g| place::area(c, g.site, g.na * g.nb, At(0, 0), &mut quiet)).collect();
+    // An append waits for the last read of what it replaces; loads start at 0.
+    for k in 0..stages.len() {
+        let state = stages[k].e.state;
+        if stages[k].e.primitive == primitive::STORE && state != NONE {
+            let read = stages[..k].iter().filter(|g| g.e.state == state && g.statement != stages[k].statement);
+            stages[k].start = read.map(|g| (g.e.firings - 1) * g.period + g.ii).max().unwrap_or(0);
+        }
+    }
     let mut rows = vec![];
     let mut address = 0;
     for &(from, to, n, tokens, q, groups, slot, value) in &edges {
