@@ -75,7 +75,7 @@ impl<'a> Chips<'a> {
                 program,
                 operands,
                 data: operands.map(|id| values[id?.0 as usize].get(chip)),
-                states: operands.map(|id| states[id?.0 as usize].get(chip)),
+                states: operands.map(|id| states.get(id?.0 as usize)?.get(chip)),
                 chip,
             },
             Held::Tile { chip, data, .. } => Chip { program, operands, data: *data, states: [None; _], chip: *chip },

@@ -193,6 +193,51 @@ fn qwen3_5() {
     conforms("qwen3_5", 5e-5, &[1, 2]);
 }
 
+#[test]
+fn gemma2() {
+    conforms("gemma2", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn gemma3() {
+    conforms("gemma3", 5e-5, &[1, 2]);
+}
+
+#[test]
+fn granite() {
+    conforms("granite", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn glm4() {
+    conforms("glm4", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn smollm3() {
+    conforms("smollm3", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn phi3() {
+    conforms("phi3", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn starcoder2() {
+    conforms("starcoder2", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn gpt_neox() {
+    conforms("gpt_neox", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn phi() {
+    conforms("phi", 5e-5, &[1, 2, 4]);
+}
+
 /// What the tolerance is worth: a wrong reading of one key is off by far more, and the hidden state says where it starts.
 #[test]
 fn a_wrong_reading_is_found_where_it_starts() {
