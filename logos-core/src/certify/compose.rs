@@ -50,8 +50,17 @@ pub enum ComposeError {
     Place(PlaceError),
 }
 
-/// Group sizes tried where a step has many rows, besides all rows at once.
+/// Group sizes tried where a step has many rows, besides all rows at once: near these, whole passes of the array.
 const GROUP_ROWS: [u64; 4] = [8, 16, 32, 64];
+
+/// The multiple of the array's rows, from three quarters of `near` to one and a half of it, that takes the fewest passes over all
+/// rows; `near` itself where there is none. Of equals the smallest, as more groups make a shorter loop.
+fn group_size(unit: &UnitModel, rows: u64, near: u64) -> u64 {
+    let array = u64::from(unit.array_rows);
+    let passes = |size: u64| rows.div_ceil(size) * size.div_ceil(array);
+    let sizes = (near * 3 / 4).div_ceil(array)..=near * 3 / 2 / array;
+    sizes.map(|n| n * array).min_by_key(|&size| passes(size)).unwrap_or(near)
+}
 
 /// Lowers and certifies a program.
 ///
@@ -113,7 +122,8 @@ fn best_groups(
         best = better(best, attempt(cx.rows_of_program, Budget::WorkAndBytes));
     }
     if cx.tokens() > 1 && !has_barrier(cx, range) {
-        for rows in GROUP_ROWS.into_iter().filter(|&rows| rows < cx.rows_of_program) {
+        let sizes = GROUP_ROWS.into_iter().map(|near| group_size(cx.unit, cx.rows_of_program, near));
+        for rows in sizes.filter(|&rows| rows < cx.rows_of_program) {
             best = better(best, attempt(rows, Budget::Work));
         }
     }

@@ -115,6 +115,7 @@ impl Schedule<'_> {
             let before = self.section.interval;
             self.set_interval()?;
             self.delay_turns();
+            self.delay_appends();
             if self.order == Order::Once {
                 // Its span may have become shorter.
                 self.section.interval = before;
@@ -244,16 +245,6 @@ impl Schedule<'_> {
                 latest[from] = latest[from].min(bound);
             }
         }
-        // What is appended replaces what a ring held: not before the last of it has been read. Nothing reads a store, so no
-        // other start depends on it.
-        for &(load, store) in &self.states {
-            let (load, store) = (load.index(), store.index());
-            let stages = &mut self.section.stages;
-            if stages[load].statement != stages[store].statement {
-                let read = stages[load].last() + stages[load].ii;
-                stages[store].start = stages[store].start.max(read);
-            }
-        }
     }
 
     /// The least interval that the layer loop, the states and the turns allow.
@@ -311,6 +302,19 @@ impl Schedule<'_> {
                     load.start += delay;
                 }
                 until = turn.start;
+            }
+        }
+    }
+
+    /// What is appended replaces what a ring held: not before the last of it has been read. Nothing reads a store, so no other
+    /// start depends on it.
+    fn delay_appends(&mut self) {
+        let stages = &mut self.section.stages;
+        for &(load, store) in &self.states {
+            let (load, store) = (load.index(), store.index());
+            if stages[load].statement != stages[store].statement {
+                let read = stages[load].last() + stages[load].ii;
+                stages[store].start = stages[store].start.max(read);
             }
         }
     }

@@ -5,21 +5,22 @@ use super::*;
 use crate::chip;
 use crate::compile::lower;
 use crate::kinds::{self, Role};
-use crate::request::{Form, Weights};
+use crate::request::{DeploymentRequest, Form, Request, Weights};
 use crate::spatial::Binder;
 
 /// Draws of a pace for each section.
 const SEEDS: u64 = 3;
 
-fn spec(slug: &str) -> crate::spec::ModelSpec {
-    let file = format!("{}/../tests/fixtures/configs/{slug}/config.json", env!("CARGO_MANIFEST_DIR"));
-    crate::config::read(&std::fs::read(file).unwrap()).unwrap()
-}
-
-/// Lowers every program of a deployment on both chips and executes each of its sections.
+/// Lowers every program of a deployment on both chips and executes each of its sections; the checker accepts them too.
 fn executes(slug: &str, tp: u32, weights: Weights, forms: &[Form]) {
-    let spec = spec(slug);
+    let file = format!("{}/../tests/fixtures/configs/{slug}/config.json", env!("CARGO_MANIFEST_DIR"));
+    let config = std::fs::read(file).unwrap();
+    let spec = crate::config::read(&config).unwrap();
+    let named = |(form, i): (&Form, usize)| DeploymentRequest { name: format!("D{i}"), form: *form, tp };
+    let deployments: Vec<_> = forms.iter().zip(0..).map(named).collect();
     for chip in ["SN50", "SN40L"] {
+        let request = Request { model: slug, config: &config, chip, weights, deployments: &deployments };
+        crate::compile(&request).unwrap_or_else(|refusals| panic!("{slug} {chip}: {refusals:?}"));
         let chip = chip::lookup(chip).unwrap();
         let unit = chip.unit_at(tp);
         for &form in forms {

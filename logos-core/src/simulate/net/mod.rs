@@ -69,16 +69,14 @@ impl<'a> Net<'a> {
             Channel { from: edge.from, to: edge.to, flow: edge.flow, capacity: edge.capacity, firings }
         };
         let mut precedences = precede::turns(section);
-        if !once {
-            let layers = match duty {
-                Duty::OnceAStep => 1,
-                Duty::Layers(layers) => {
-                    precedences.extend(precede::layer_loop(unit, spatial, program, section));
-                    layers
-                }
-            };
-            precedences.extend(precede::states(unit, spatial, program, section, layers));
-        }
+        let layers = match duty {
+            Duty::Layers(layers) if !once => {
+                precedences.extend(precede::layer_loop(unit, spatial, program, section));
+                layers
+            }
+            Duty::Layers(_) | Duty::OnceAStep => 1,
+        };
+        precedences.extend(precede::states(unit, spatial, program, section, layers));
         Net { section, unit, channels: section.edges.iter().map(channel).collect(), precedences, once }
     }
 

@@ -80,7 +80,8 @@ pub(super) fn layer_loop(
     Some(Precedence { from: xo, to: x, lag: 1, delay: delay::forward(unit, store, load), which: Which::Each })
 }
 
-/// A layer's state is loaded when what its last step stored is there: `layers` iterations ago.
+/// A layer's state is loaded when what its last step stored is there, `layers` iterations ago; and appended to when what is
+/// replaced has been read.
 pub(super) fn states(
     unit: &UnitModel,
     spatial: &SpatialProgram,
@@ -95,6 +96,10 @@ pub(super) fn states(
             if state_of(spatial, program, store, Primitive::Store) == Some(state) {
                 let delay = delay::forward(unit, store, load);
                 found.push(Precedence { from, to, lag: layers, delay, which: Which::LastToFirst });
+                if store.statement != load.statement {
+                    let (delay, which) = (load.ii, Which::LastToFirst);
+                    found.push(Precedence { from: to, to: from, lag: 0, delay, which });
+                }
             }
         }
     }
