@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What LOGOS adds to the cold `cargo check` of a crate that uses it: the macro, and rustc's own run of the checker.
-# Usage: logos-core/benches/downstream.sh [runs]. Prints the least wall time of each crate and the differences.
+# Usage: logos-core/benches/downstream.sh [runs]. Prints the least time of each crate, and the differences.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 runs=${1:-15}
@@ -20,23 +20,25 @@ model() { printf 'logos_rdu::logos_model! { pub mod m { model: config "config.js
 # Warnings of this repository's own crates are not what is measured.
 check() { RUSTFLAGS='--cap-lints allow' cargo check --quiet --manifest-path "$scratch/Cargo.toml"; }
 
-# Least milliseconds of a check of the crate whose source is on standard input.
+# Least milliseconds, by the clock and of processor, of a check of the crate whose source is on standard input.
 least() {
-  local best=1000000 start took
+  local clock=1000000 processor=1000000 real user system
   cat >"$scratch/src/main.rs"
   check
   for _ in $(seq "$runs"); do
     touch "$scratch/src/main.rs"
-    start=$(date +%s%N)
-    check
-    took=$((($(date +%s%N) - start) / 1000000))
-    ((took < best)) && best=$took
+    read -r real user system < <({ TIMEFORMAT='%3R %3U %3S'; time check; } 2>&1 | tr -d .)
+    ((10#$real < clock)) && clock=$((10#$real))
+    ((10#$user + 10#$system < processor)) && processor=$((10#$user + 10#$system))
   done
-  echo "$best"
+  echo "$clock $processor"
 }
 
-without=$(echo 'fn main() {}' | least)
-one=$(model "$decode" | least)
-both=$(model "$decode $prefill" | least)
-printf 'without LOGOS        %4d ms\none deployment       %4d ms, %d more\ntwo deployments      %4d ms, %d more\n' \
-  "$without" "$one" $((one - without)) "$both" $((both - without))
+report() { printf '%-18s %4d ms (%d of processor), %d (%d) more\n' "$1" "$2" "$3" $(($2 - $4)) $(($3 - $5)); }
+
+read -r clock processor < <(echo 'fn main() {}' | least)
+printf '%-18s %4d ms (%d of processor)\n' 'without LOGOS' "$clock" "$processor"
+read -r c p < <(model "$decode" | least)
+report 'one deployment' "$c" "$p" "$clock" "$processor"
+read -r c p < <(model "$decode $prefill" | least)
+report 'two deployments' "$c" "$p" "$clock" "$processor"
