@@ -55,8 +55,8 @@ pub fn check_names(deployments: &[DeploymentRequest]) -> Vec<Refusal> {
 /// Every reason against one deployment's form and sizes, each at its key: the width against the chip and the model, the
 /// context, batch, chunk or rows against the model and the limits of exact arithmetic.
 pub fn check_deployment(spec: &ModelSpec, chip: &Chip, deployment: &DeploymentRequest) -> Vec<Refusal> {
-    let mut check = Check { spec, name: &deployment.name, refusals: Vec::new() };
-    check.width(chip, deployment.tp);
+    let mut check = Check { spec, chip, name: &deployment.name, refusals: Vec::new() };
+    check.width(deployment.tp);
     match deployment.form {
         Form::Forward { rows } => check.forward(rows),
         Form::Decode { ctx, batch } => {
@@ -79,6 +79,7 @@ pub fn check_deployment(spec: &ModelSpec, chip: &Chip, deployment: &DeploymentRe
 
 struct Check<'a> {
     spec: &'a ModelSpec,
+    chip: &'a Chip,
     name: &'a str,
     refusals: Vec<Refusal>,
 }
@@ -88,7 +89,8 @@ impl Check<'_> {
         At::Key(self.name.to_owned(), key)
     }
 
-    fn width(&mut self, chip: &Chip, tp: u32) {
+    fn width(&mut self, tp: u32) {
+        let chip = self.chip;
         if tp > 1 && !chip.has_link() {
             // How the model splits does not matter where no width above one chip can be had.
             let message = format!("{tp} {} do not form a width: no rate from chip to chip is known", chip.name);
@@ -161,7 +163,7 @@ impl Check<'_> {
 
     /// Attention fires once a sequence and context tile.
     fn firings(&mut self, key: Key, sequences: u32, ctx: u32, tokens: u32) {
-        const TILE: u32 = 1024;
+        let tile = self.chip.unit().context_tile;
         let longest = self.spec.layers.iter().filter_map(|layer| match &layer.mixer {
             Mixer::Attention(attention) => Some(match attention.span {
                 AttentionSpan::Full => ctx,
@@ -171,7 +173,7 @@ impl Check<'_> {
             Mixer::GatedDelta(_) => None,
         });
         let Some(longest) = longest.max() else { return };
-        let a_sequence = u64::from(longest.div_ceil(TILE)) + u64::from(tokens.div_ceil(TILE));
+        let a_sequence = u64::from(longest.div_ceil(tile)) + u64::from(tokens.div_ceil(tile));
         if u64::from(sequences) * a_sequence >= FIRINGS {
             let code = if key == Key::Batch { Code::BatchRange } else { Code::ChunkRange };
             let message = format!("{sequences} sequences over {longest} positions are too many tiles of attention");
@@ -185,7 +187,7 @@ impl Check<'_> {
 
     /// A stage over the widest value fires once a column tile and row block.
     fn groups(&mut self, key: Key, rows: u32, whole_head: bool) {
-        let tile = 128;
+        let tile = self.chip.unit().tile;
         let widest = if whole_head { self.spec.vocab.max(self.spec.hidden) } else { self.spec.hidden };
         let tiles = u64::from(widest.div_ceil(tile));
         if tiles * u64::from(rows.div_ceil(ROW_BLOCK)) >= FIRINGS {
