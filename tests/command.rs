@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use logos_bundle::check;
+use logos_bundle::table::digest;
+use logos_bundle::table::layout::{Part, ROW, header, op, statement};
 use serde_json::Value;
 
 /// Runs `cargo logos` with words separated by spaces, `CONFIG:slug` standing for a fixture; status, output, errors.
@@ -90,7 +93,7 @@ fn a_file_is_emitted_and_inspected() {
     assert!(bytes.len() < 64 << 10, "{} bytes", bytes.len());
     let (status, out, _) = logos(&format!("inspect {path}"));
     assert_eq!(status, 0, "{out}");
-    assert!(out.contains("SHA-256 of every program text agrees"), "{out}");
+    assert!(out.contains("every program's rows are its text's, and the text has the stored SHA-256"), "{out}");
     let export = folder.join("export");
     assert_eq!(logos(&format!("inspect {path} --json --export {}", export.display())).0, 0);
     assert_eq!(fs::read(export.join("0.logos")).expect("exported"), bytes);
@@ -112,6 +115,29 @@ fn a_file_is_emitted_and_inspected() {
         let (status, out, _) = logos(&format!("inspect --json {}", file.display()));
         assert_eq!((status, json(&out)["bundles"].as_array().map(Vec::len)), (1, Some(1)), "{name}");
     }
+}
+
+#[test]
+fn rows_that_only_the_text_contradicts_are_refused() {
+    let file = folder("contradicted").join("x.logos");
+    let path = file.to_str().expect("text");
+    assert_eq!(logos(&format!("emit {DECODE} -o {path}")).0, 0);
+    let bytes = fs::read(&file).expect("written");
+    let mut words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let first = words[header::DIRECTORY + 2 * Part::Statements as usize] as usize * ROW;
+    let norm = (first..).step_by(ROW).find(|&row| words[row + statement::OP] == op::RMSNORM).expect("a norm");
+    words[norm + statement::ATTRIBUTES] = 2e-6f32.to_bits();
+    let digest = digest(&words);
+    (words[header::DIGEST], words[header::DIGEST + 1]) = (digest as u32, (digest >> 32) as u32);
+    assert!(check::all(&words).hold(), "the rules cannot know the epsilon");
+    fs::write(&file, words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()).expect("written");
+    let (status, out, _) = logos(&format!("inspect {path}"));
+    assert_eq!(status, 1, "{out}");
+    assert!(out.contains(", eps of `") && out.contains("THE CERTIFICATE DOES NOT HOLD"), "{out}");
+    let (status, out, _) = logos(&format!("inspect --json {path}"));
+    let certificate = &json(&out)["bundles"][0]["certificate"];
+    assert_eq!((status, &certificate["rechecked"]), (1, &false.into()));
+    assert_eq!(certificate["mismatches"].as_array().map(Vec::len), Some(1), "{certificate}");
 }
 
 #[test]

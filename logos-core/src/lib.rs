@@ -9,6 +9,7 @@ mod compile;
 pub mod config;
 pub mod emit;
 pub mod fit;
+pub mod inspect;
 pub mod kinds;
 pub mod language;
 pub mod lower;

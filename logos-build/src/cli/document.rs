@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
-use logos_bundle::check::{RULES, Verdicts};
+use logos_bundle::check::RULES;
 use logos_bundle::view::{Bundle, Program, Section};
 use logos_core::Refusal;
 use serde_json::{Map, Value, json};
+
+use super::opinion::Opinion;
 
 /// Pretty, with one trailing newline.
 pub(super) fn write(out: &mut dyn Write, document: &Value) -> io::Result<()> {
@@ -34,8 +36,8 @@ fn document(schema: &str, entries: impl IntoIterator<Item = (&'static str, Value
 }
 
 /// `cargo logos check --json`.
-pub(super) fn check(bundle: &Bundle<'_>, verdicts: &Verdicts) -> Value {
-    document("logos.rdu.check", bundle_entries(bundle, verdicts))
+pub(super) fn check(bundle: &Bundle<'_>, opinion: &Opinion) -> Value {
+    document("logos.rdu.check", bundle_entries(bundle, opinion))
 }
 
 /// `cargo logos inspect --json`.
@@ -52,16 +54,16 @@ pub(super) fn kinds(bundle: &Bundle<'_>) -> Value {
 }
 
 /// One bundle of several.
-pub(super) fn bundle(bundle: &Bundle<'_>, verdicts: &Verdicts) -> Value {
-    Value::Object(bundle_entries(bundle, verdicts).into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+pub(super) fn bundle(bundle: &Bundle<'_>, opinion: &Opinion) -> Value {
+    Value::Object(bundle_entries(bundle, opinion).into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-fn bundle_entries(bundle: &Bundle<'_>, verdicts: &Verdicts) -> [(&'static str, Value); 4] {
+fn bundle_entries(bundle: &Bundle<'_>, opinion: &Opinion) -> [(&'static str, Value); 4] {
     [
         ("deployment", deployment(bundle)),
         ("fit", fit(bundle)),
         ("programs", bundle.programs().map(|program| self::program(&program)).collect()),
-        ("certificate", certificate(bundle, verdicts)),
+        ("certificate", certificate(bundle, opinion)),
     ]
 }
 
@@ -133,8 +135,8 @@ fn kind(program: &Program<'_>) -> Value {
     })
 }
 
-fn certificate(bundle: &Bundle<'_>, verdicts: &Verdicts) -> Value {
-    let text = bundle.verify_text();
+fn certificate(bundle: &Bundle<'_>, opinion: &Opinion) -> Value {
+    let Opinion { verdicts, mismatches } = opinion;
     let rules: Vec<Value> = RULES
         .iter()
         .zip(verdicts.faults.iter().zip(verdicts.obligations.iter().zip(&verdicts.reached)))
@@ -150,9 +152,9 @@ fn certificate(bundle: &Bundle<'_>, verdicts: &Verdicts) -> Value {
     json!({
         "schedule_digest": bundle.schedule_digest(),
         "digest_hex": format!("{:016x}", bundle.schedule_digest()),
-        "rechecked": verdicts.hold() && text.is_ok(),
+        "rechecked": opinion.holds(),
         "rules": rules,
-        "text_fault": text.err().map(|mismatch| mismatch.to_string()),
+        "mismatches": mismatches.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 

@@ -1,15 +1,15 @@
-//! `cargo logos inspect FILE`: the bundles of a `.logos` file or of a finished binary, checked again from their words alone.
+//! `cargo logos inspect FILE`: the bundles of a `.logos` file or of a finished binary, checked again from their words.
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 use clap::ArgMatches;
-use logos_bundle::check;
 use logos_bundle::table::layout::MAGIC;
 use logos_bundle::view::{Bundle, BundleError, Bundles};
 use object::{Object, ObjectSection};
 
+use super::opinion::Opinion;
 use super::{Failure, document, report};
 
 pub(super) fn inspect(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
@@ -33,14 +33,14 @@ pub(super) fn inspect(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), F
             }
         };
         let words: Vec<u32> = bundle.words().collect();
-        let verdicts = check::all(&words);
-        let holds = verdicts.hold() && bundle.verify_text().is_ok();
+        let opinion = Opinion::of(&words);
+        let holds = opinion.holds();
         all_hold &= holds;
         if json {
-            documents.push(document::bundle(bundle, &verdicts));
+            documents.push(document::bundle(bundle, &opinion));
         } else {
             writeln!(out, "bundle {index}")?;
-            report::summary(out, bundle, &verdicts)?;
+            report::summary(out, bundle, &opinion)?;
             writeln!(out)?;
         }
         if let (Some(folder), true) = (matches.get_one::<String>("export"), holds) {

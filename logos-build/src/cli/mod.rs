@@ -5,6 +5,7 @@ mod args;
 mod document;
 mod explain;
 mod inspect;
+mod opinion;
 mod report;
 mod request;
 

@@ -7,10 +7,11 @@ use std::io::Write;
 use clap::ArgMatches;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
-use logos_bundle::check::{self, RULES, Verdicts};
+use logos_bundle::check::RULES;
 use logos_bundle::view::{Bundle, Program, ProgramRole};
 use logos_core::Compiled;
 
+use super::opinion::Opinion;
 use super::{Failure, document, request};
 use crate::describe::{grouped, signed};
 
@@ -18,13 +19,13 @@ use crate::describe::{grouped, signed};
 pub(super) fn check(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
     let compiled = request::compile(matches)?;
     let bundle = read(&compiled)?;
-    let verdicts = check::all(&compiled.words);
+    let opinion = Opinion::of(&compiled.words);
     if matches.get_flag("json") {
-        document::write(out, &document::check(&bundle, &verdicts))?;
+        document::write(out, &document::check(&bundle, &opinion))?;
     } else {
-        summary(out, &bundle, &verdicts)?;
+        summary(out, &bundle, &opinion)?;
     }
-    if verdicts.hold() && bundle.verify_text().is_ok() { Ok(()) } else { Err(Failure::Unchecked) }
+    if opinion.holds() { Ok(()) } else { Err(Failure::Unchecked) }
 }
 
 /// `cargo logos kinds`.
@@ -92,7 +93,7 @@ fn read(compiled: &Compiled) -> Result<Bundle<'_>, Failure> {
 }
 
 /// A bundle for people: fit, programs, certificate.
-pub(super) fn summary(out: &mut dyn Write, bundle: &Bundle<'_>, verdicts: &Verdicts) -> Result<(), Failure> {
+pub(super) fn summary(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinion) -> Result<(), Failure> {
     writeln!(out, "{bundle}\n")?;
     let fit = bundle.fit();
     let mut facts = table(["bytes a chip", "", "from"]);
@@ -113,7 +114,7 @@ pub(super) fn summary(out: &mut dyn Write, bundle: &Bundle<'_>, verdicts: &Verdi
     }
     writeln!(out, "most sequences at this context: {}\n", grouped(u64::from(fit.max_sequences)))?;
     programs(out, bundle)?;
-    certificate(out, bundle, verdicts)
+    certificate(out, bundle, opinion)
 }
 
 fn programs(out: &mut dyn Write, bundle: &Bundle<'_>) -> Result<(), Failure> {
@@ -150,7 +151,8 @@ fn title(program: &Program<'_>, section: u32) -> String {
     }
 }
 
-fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, verdicts: &Verdicts) -> Result<(), Failure> {
+fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinion) -> Result<(), Failure> {
+    let Opinion { verdicts, mismatches } = opinion;
     let mut table = table(["rule", "obligations", ""]);
     for (rule, name) in RULES.iter().enumerate() {
         let verdict = match &verdicts.faults[rule] {
@@ -162,11 +164,16 @@ fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, verdicts: &Verdicts) ->
     }
     align(&mut table, &[1]);
     writeln!(out, "{table}")?;
-    match bundle.verify_text() {
-        Ok(()) => writeln!(out, "SHA-256 of every program text agrees")?,
-        Err(mismatch) => writeln!(out, "{mismatch}")?,
+    if mismatches.is_empty() {
+        writeln!(
+            out,
+            "every program's rows are its text's, and the text has the stored SHA-256; the chip rows are the chip's"
+        )?;
     }
-    let holds = if verdicts.hold() { "the certificate holds" } else { "THE CERTIFICATE DOES NOT HOLD" };
+    for mismatch in mismatches {
+        writeln!(out, "{mismatch}")?;
+    }
+    let holds = if opinion.holds() { "the certificate holds" } else { "THE CERTIFICATE DOES NOT HOLD" };
     writeln!(out, "{holds}; digest {:016x}", bundle.schedule_digest())?;
     Ok(())
 }

@@ -8,7 +8,7 @@ mod net;
 mod program;
 mod table;
 
-use logos_bundle::table::layout::{Part, chip as chip_row, deployment as deployment_row};
+use logos_bundle::table::layout::{Part, ROW, chip as chip_row, deployment as deployment_row};
 
 use crate::chip::Chip;
 use crate::fit::FitFacts;
@@ -16,6 +16,8 @@ use crate::kinds::KindProgram;
 use crate::refusal::Refusal;
 use crate::request::Form;
 use crate::spatial::SpatialProgram;
+pub(crate) use program::{recipe_row, statement_row};
+pub(crate) use table::Row;
 use table::{Table, blank, put_pair, put_wide};
 
 /// A program with its lowering.
@@ -95,9 +97,17 @@ fn write_deployment(table: &mut Table, contents: &Contents<'_>) {
 }
 
 fn write_chip(table: &mut Table, chip: &Chip, tp: u32) {
-    let unit = chip.unit_at(tp);
-    let mut words = [0u32; 32];
+    let mut words = chip_words(chip, tp);
     put_pair(&mut words, chip_row::NAME, table.string(chip.name));
+    let rows = words.as_chunks().0;
+    table.push(Part::Chip, rows[0]);
+    table.push(Part::Chip, rows[1]);
+}
+
+/// The words of a chip's two rows at a width, but for its name.
+pub(crate) fn chip_words(chip: &Chip, tp: u32) -> [u32; 2 * ROW] {
+    let unit = chip.unit_at(tp);
+    let mut words = [0; 2 * ROW];
     for (word, value) in [
         (chip_row::CELLS, unit.cells),
         (chip_row::COLUMNS, unit.columns),
@@ -127,7 +137,5 @@ fn write_chip(table: &mut Table, chip: &Chip, tp: u32) {
     }
     put_wide(&mut words, chip_row::HBM_BYTES, unit.hbm_bytes);
     put_wide(&mut words, chip_row::DDR_BYTES, unit.ddr_bytes);
-    let rows = words.as_chunks().0;
-    table.push(Part::Chip, rows[0]);
-    table.push(Part::Chip, rows[1]);
+    words
 }

@@ -8,13 +8,13 @@ use sha2::{Digest, Sha256};
 
 use crate::author::Source;
 use crate::kinds::{KindProgram, Role as ProgramRole};
-use crate::language::ast::{Axis, Origin, Role, RopePart, RopeTable, Sharding, Statement, Storage, ValueId};
+use crate::language::ast::{Axis, Origin, Program, Role, RopePart, RopeTable, Sharding, Statement, Storage, ValueId};
 use crate::lower::Row as StatementRow;
 use crate::refusal::{At, Code, Refusal};
 use crate::spatial::{SpatialProgram, Tier};
 use crate::spec::Scaling;
 
-use super::table::{Table, blank, index, put_pair, put_sha, put_wide};
+use super::table::{Row, Table, blank, index, put_pair, put_sha, put_wide};
 use super::{Contents, Lowering, manifest, net};
 
 pub(super) fn write(table: &mut Table, contents: &Contents<'_>, part: &Lowering<'_>) -> Result<(), Refusal> {
@@ -148,6 +148,16 @@ pub(super) const fn tier_word(tier: Tier) -> u32 {
 
 /// Writes a rotary recipe and gives its row.
 fn write_rope(table: &mut Table, recipe: &RopeTable, kind: &KindProgram) -> Result<u32, Refusal> {
+    let Some(row) = recipe_row(recipe) else {
+        let at = At::Program(String::new(), kind.name.clone());
+        return Err(Refusal::new(Code::LowerStatement, at, "a bundle has no room for longrope's lists of factors yet"));
+    };
+    table.push(Part::Ropes, row);
+    Ok(table.count(Part::Ropes) - 1)
+}
+
+/// The row of a recipe; none for one that does not fit in a row.
+pub(crate) fn recipe_row(recipe: &RopeTable) -> Option<Row> {
     let mut row = blank();
     row[rope_row::PART] = match recipe.part {
         RopePart::Cos => 0,
@@ -165,49 +175,44 @@ fn write_rope(table: &mut Table, recipe: &RopeTable, kind: &KindProgram) -> Resu
             row[rope_row::FACTOR] = attention_factor.to_bits();
             (4, vec![factor, beta_fast, beta_slow, original as f32, f32::from(u8::from(truncate))])
         }
-        Scaling::LongRope { .. } => {
-            let at = At::Program(String::new(), kind.name.clone());
-            return Err(Refusal::new(
-                Code::LowerStatement,
-                at,
-                "a bundle has no room for longrope's lists of factors yet",
-            ));
-        }
+        Scaling::LongRope { .. } => return None,
     };
     row[rope_row::SCALING] = code;
     for (word, parameter) in row[rope_row::PARAMETERS..].iter_mut().zip(parameters) {
         *word = parameter.to_bits();
     }
-    table.push(Part::Ropes, row);
-    Ok(table.count(Part::Ropes) - 1)
+    Some(row)
 }
 
 fn write_statements(table: &mut Table, part: &Lowering<'_>) {
-    let program = &part.kind.authored.program;
     for statement in &part.spatial.statements {
-        let mut row = blank();
-        let mut operands = [None; statement_row::OPERAND_COUNT];
-        let (code, result) = match statement {
-            StatementRow::Input(value) => (op::INPUT, *value),
-            StatementRow::Statement(s) => match &program.statements[*s as usize] {
-                Statement::Let { result, op, operands: given } => {
-                    operands = op.form().place(given);
-                    row[statement_row::ATTRIBUTES..][..statement_row::ATTRIBUTE_COUNT]
-                        .copy_from_slice(&op.attributes());
-                    (op.code(), *result)
-                }
-                Statement::Append { value, state, pos } => {
-                    (operands[0], operands[1]) = (Some(*value), Some(*pos));
-                    (op::APPEND, *state)
-                }
-                Statement::Show { value } => (op::SHOW, *value),
-            },
-        };
-        row[statement_row::OP] = code;
-        row[statement_row::RESULT] = result.0;
-        for (at, operand) in operands.iter().enumerate() {
-            row[statement_row::OPERANDS + at] = index(operand.map(|v| v.0));
-        }
-        table.push(Part::Statements, row);
+        table.push(Part::Statements, statement_row(&part.kind.authored.program, *statement));
     }
+}
+
+/// The row of a statement of a program, or of an input's load.
+pub(crate) fn statement_row(program: &Program, statement: StatementRow) -> Row {
+    let mut row = blank();
+    let mut operands = [None; statement_row::OPERAND_COUNT];
+    let (code, result) = match statement {
+        StatementRow::Input(value) => (op::INPUT, value),
+        StatementRow::Statement(s) => match &program.statements[s as usize] {
+            Statement::Let { result, op, operands: given } => {
+                operands = op.form().place(given);
+                row[statement_row::ATTRIBUTES..][..statement_row::ATTRIBUTE_COUNT].copy_from_slice(&op.attributes());
+                (op.code(), *result)
+            }
+            Statement::Append { value, state, pos } => {
+                (operands[0], operands[1]) = (Some(*value), Some(*pos));
+                (op::APPEND, *state)
+            }
+            Statement::Show { value } => (op::SHOW, *value),
+        },
+    };
+    row[statement_row::OP] = code;
+    row[statement_row::RESULT] = result.0;
+    for (at, operand) in operands.iter().enumerate() {
+        row[statement_row::OPERANDS + at] = index(operand.map(|v| v.0));
+    }
+    row
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use logos_bundle::table::layout::{HEADER_ROWS, MAGIC, NONE, PARTS, Part, ROW, VERSION, header};
 
 /// A row of a table.
-pub(super) type Row = [u32; ROW];
+pub(crate) type Row = [u32; ROW];
 
 /// A table under construction.
 pub(super) struct Table {
