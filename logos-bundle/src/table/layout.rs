@@ -328,10 +328,10 @@ pub mod op {
     /// operands: q (in the latent), qp (rotated), c, p, pos, C, P (pos, C, P NONE when stateless). attributes: heads, scale.
     pub const LATENT_ATTENTION: u32 = 42;
     /// operands: logits, correction (or NONE). attributes: experts a row, score (0 softmax, 1 softmax of the chosen,
-    /// 2 sigmoid), groups, groups kept, flags (1 normalised, 2 a group's score is the sum of its two best), scale.
+    /// 2 sigmoid), groups (0 none), groups kept, flags (1 normalised, 2 a group's score is the sum of its two best), scale.
     pub const ROUTER: u32 = 43;
-    /// operands: x, r, gate (or NONE), up, down, and their biases (or NONE). attributes: experts, experts a row,
-    /// activation (0 silu, 1 gelu, 2 gelu tanh, 3 clamped), alpha, limit, flags (1: the score scales the input).
+    /// operands: x, r, gate, up, down, and their biases (or NONE, all three). attributes: experts, experts a row,
+    /// activation (0 silu, 1 gelu, 2 gelu tanh, 3 clamped), alpha, limit (of the last, else 0), flags (1: the score scales the input).
     pub const EXPERTS: u32 = 44;
 }
 
@@ -461,7 +461,7 @@ pub mod binding {
     pub const TENSOR: usize = 3;
     /// 1: the program's rows are the stored tensor's axis 1.
     pub const TRANSPOSED: usize = 5;
-    /// First index along stored axis 0.
+    /// First index along the stored axis [`TAKEN`].
     pub const OFFSET: usize = 6;
     /// Contiguous indices a run.
     pub const RUN: usize = 7;
@@ -469,10 +469,15 @@ pub mod binding {
     pub const STRIDE: usize = 8;
     /// Runs.
     pub const COUNT: usize = 9;
-    /// Stored shape, axis 0 and 1 (further axes folded into axis 1).
+    /// Stored shape, axis 0 and 1 (further axes folded into axis 1), of one expert where [`STACKED`].
     pub const STORED: usize = 10;
     /// 0 weight, 1 state carried to the next step, 2 table the host fills, 3 hidden state in, 4 index input.
     pub const CLASS: usize = 12;
+    /// The stored axis along which indices are taken, 0 or 1; all of the other are.
+    pub const TAKEN: usize = 13;
+    /// 1: the stored tensor has an axis of its own for the experts, before the two. A weight of experts without it is one
+    /// tensor an expert, `{e}` for the expert in [`TENSOR`].
+    pub const STACKED: usize = 14;
 }
 
 /// One layer.

@@ -1,7 +1,7 @@
 //! Where the declared values of a program come from, for any layer and chip.
 
 use crate::language::ast::{Program, ValueId};
-use crate::shard::{self, Slice, SliceError};
+use crate::shard::{self, Slice, SliceError, Stored};
 use crate::spec::Weight;
 
 /// How a declared value is named and found. One binding serves every layer that runs the program.
@@ -20,10 +20,13 @@ pub struct Binding {
 pub enum Source {
     /// A tensor of the checkpoint.
     Weight {
-        /// The stored tensor, `{l}` in its name for the layer, and the indices of its axis 0.
+        /// The stored tensor, `{l}` in its name for the layer, and the indices that are taken: of its axis 0, unless a bank
+        /// says otherwise.
         weight: Weight,
-        /// Whether the program's rows are stored axis 1 and its columns the taken indices of axis 0.
+        /// Whether the program's rows are stored axis 1 and its columns stored axis 0.
         transposed: bool,
+        /// Of a weight of experts, how they are stored.
+        bank: Option<Bank>,
     },
     /// Carried from one step to the next.
     State,
@@ -35,7 +38,32 @@ pub enum Source {
     Index,
 }
 
+/// How the tensors of a weight of experts are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bank {
+    /// Experts.
+    pub experts: u32,
+    /// Whether they are one tensor, with an axis of its own for them before the others; else each is one, `{e}` in its name.
+    pub stacked: bool,
+    /// The axis of one expert's tensor along which indices are taken.
+    pub taken: Axis,
+}
+
+/// A stored axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// The outermost.
+    Zero,
+    /// The next one, further ones folded in.
+    One,
+}
+
 impl Source {
+    /// The stored axis along which a weight takes indices.
+    pub(crate) fn taken(bank: Option<Bank>) -> Axis {
+        bank.map_or(Axis::Zero, |bank| bank.taken)
+    }
+
     /// The class of a binding row of the bundle.
     pub const fn class(&self) -> u32 {
         match self {
@@ -60,12 +88,29 @@ pub struct Expanded {
 /// What a chip loads for a weight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// Name of the stored tensor.
+    /// Name of the stored tensor; `{e}` in it for an expert where experts are stored apart: see [`Load::tensor_of`].
     pub tensor: String,
-    /// The part of it.
+    /// The part of it; of each expert's the same.
     pub slice: Slice,
     /// Whether the program's rows are stored axis 1.
     pub transposed: bool,
+    /// Of a weight of experts, how they are stored.
+    pub bank: Option<Bank>,
+}
+
+impl Load {
+    /// Name of the tensor that holds an expert.
+    pub fn tensor_of(&self, expert: u32) -> String {
+        match self.bank {
+            Some(Bank { stacked: false, .. }) => self.tensor.replace("{e}", &expert.to_string()),
+            Some(Bank { stacked: true, .. }) | None => self.tensor.clone(),
+        }
+    }
+
+    /// How many copies it has: the experts, else 1.
+    pub fn copies(&self) -> u32 {
+        self.bank.map_or(1, |bank| bank.experts)
+    }
 }
 
 impl Binding {
@@ -88,10 +133,12 @@ impl Binding {
     pub fn expand(&self, program: &Program, layer: u32, chip: u32) -> Result<Expanded, SliceError> {
         let name = self.name_at(layer);
         let load = match &self.source {
-            Source::Weight { weight, transposed } => {
+            &Source::Weight { ref weight, transposed, bank } => {
                 let sharding = program.value(self.value).sharding;
-                let slice = shard::slice(weight, *transposed, sharding, program.chips, chip)?;
-                Some(Load { tensor: at_layer(&weight.tensor.name, layer), slice, transposed: *transposed })
+                let stacked = bank.is_some_and(|bank| bank.stacked);
+                let stored = Stored { weight, stacked, taken: Source::taken(bank), transposed };
+                let slice = shard::slice(stored, sharding, program.chips, chip)?;
+                Some(Load { tensor: at_layer(&weight.tensor.name, layer), slice, transposed, bank })
             }
             Source::State | Source::Table | Source::Hidden | Source::Index => None,
         };

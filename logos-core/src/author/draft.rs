@@ -195,7 +195,7 @@ impl<'a> Draft<'a> {
     ) -> Result<ValueId, Refusal> {
         self.stored_as(weight, shape.cols, shape.rows)?;
         let template = self.template(stem);
-        let source = Source::Weight { weight: weight.clone(), transposed: true };
+        let source = Source::Weight { weight: weight.clone(), transposed: true, bank: None };
         self.declare(template, Role::Weight, shape, form, source)
     }
 
@@ -209,7 +209,7 @@ impl<'a> Draft<'a> {
     ) -> Result<ValueId, Refusal> {
         self.stored_as(weight, shape.rows, shape.cols)?;
         let template = self.template(stem);
-        let source = Source::Weight { weight: weight.clone(), transposed: false };
+        let source = Source::Weight { weight: weight.clone(), transposed: false, bank: None };
         self.declare(template, Role::Weight, shape, form, source)
     }
 

@@ -8,12 +8,13 @@ mod binding;
 mod describe;
 mod draft;
 mod embed;
+mod experts;
 mod gated_delta;
 mod head;
 mod layer;
 mod mlp;
 
-pub use binding::{Binding, Expanded, Load, Source};
+pub use binding::{Axis as StoredAxis, Bank, Binding, Expanded, Load, Source};
 pub use describe::describe;
 
 use crate::language::ast::Program;

@@ -66,10 +66,11 @@ fn loop_bound(unit: &UnitModel, stages: &[Stage], edges: &[Edge], x: StageId, xo
     for edge in edges {
         let (Some(e), Some(z)) = (first[edge.from.index()], last[edge.from.index()]) else { continue };
         let (from, to) = (&stages[edge.from.index()], &stages[edge.to.index()]);
-        let cycles = latency::forward(unit, from, to);
+        let (own, taken) = (memory::least_interval(unit, from), memory::least_interval(unit, to));
+        let cycles = latency::forward(unit, from, to) - from.ii + own;
         let (head, tail) = match edge.flow {
             Flow::Stream { .. } => (0, 0),
-            Flow::Hold { groups } => ((from.firings / groups - 1) * from.ii, (to.firings / groups - 1) * to.ii),
+            Flow::Hold { groups } => ((from.firings / groups - 1) * own, (to.firings / groups - 1) * taken),
         };
         let to = edge.to.index();
         first[to] = first[to].max(Some(e + head + cycles));

@@ -2,15 +2,18 @@
 
 use crate::spatial::{Edge, Flow, Stage};
 
-/// For each stage the most holds on a path to it; a load has its reader's.
+/// For each stage the most holds on a path to it; a load has its reader's, and so has a gather, which waits for its ids.
 pub(super) fn of(stages: &[Stage], edges: &[Edge]) -> Vec<u32> {
     let mut levels = vec![0u32; stages.len()];
+    let mut fed = vec![false; stages.len()];
     // Edges are in order of consumer and consumers come after their producers, so one pass sees final values.
     for edge in edges {
-        if stages[edge.from.index()].primitive.is_source() {
+        fed[edge.to.index()] = true;
+        if stages[edge.from.index()].primitive.is_source() && !fed[edge.from.index()] {
             continue;
         }
-        let step = u32::from(matches!(edge.flow, Flow::Hold { .. }));
+        // What is held in several groups is used before all of it is there.
+        let step = u32::from(matches!(edge.flow, Flow::Hold { groups: 1 }));
         let level = levels[edge.from.index()] + step;
         let to = &mut levels[edge.to.index()];
         *to = (*to).max(level);

@@ -62,7 +62,7 @@ pub(super) fn ranks(levels: &[u32], stages: &[Stage], edges: &[Edge], groups: u6
     }
     let mut ranks: Vec<u32> = levels.iter().map(|&level| 2 * level).collect();
     for edge in edges {
-        if matches!(edge.flow, Flow::Stream { .. }) {
+        if !matches!(edge.flow, Flow::Hold { groups: 1 }) {
             ranks[edge.from.index()] = 2 * levels[edge.from.index()] + 1;
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn ranks(levels: &[u32], stages: &[Stage], edges: &[Edge], groups: u6
 ///
 /// One turn a rank, its loads sharing the window at an even rate, no window shorter than the pace of its loads' readers
 /// (`pace`, cycles an iteration); where groups are pipelined there is one rank, whose turn lasts the interval. `interval` is a
-/// lower bound on H. Returns the turns.
+/// lower bound on H. Returns the turns, each as early as those before it allow: see [`postpone`].
 ///
 /// # Errors
 /// [`PlaceError::Range`] where the stores alone exceed the tier's rate or times leave the range of the rules.
@@ -121,4 +121,46 @@ pub(super) fn take_turns(
         }
     }
     Ok(turns)
+}
+
+/// Moves turns back to what their members' data allow (`ready`, by turn), and the turns after them along; their order
+/// stays. Whether any moved.
+pub(super) fn postpone(stages: &mut [Stage], turns: &mut [Turn], ready: &[u64]) -> bool {
+    let mut moved = false;
+    for tier in WINDOWED {
+        let mut end = 0;
+        for (turn, &ready) in turns.iter_mut().zip(ready).filter(|(turn, _)| turn.tier == tier) {
+            let start = turn.start.max(ready).max(end);
+            moved |= start != turn.start;
+            turn.start = start;
+            end = start + turn.length;
+        }
+    }
+    if moved {
+        for stage in stages {
+            if let Some(turn) = stage.turn {
+                stage.start = turns[turn as usize].start;
+            }
+        }
+    }
+    moved
+}
+
+/// Cycles from the first turn's start to the last one's end, of the tier where that is more.
+pub(super) fn cover(turns: &[Turn]) -> u64 {
+    let of = |tier| {
+        let mut of_tier = turns.iter().filter(|turn| turn.tier == tier);
+        let first = of_tier.next()?;
+        let last = of_tier.last().unwrap_or(first);
+        Some((last.start + last.length).saturating_sub(first.start))
+    };
+    WINDOWED.into_iter().filter_map(of).max().unwrap_or(0)
+}
+
+/// Initiation interval that a stage's bound counts with: a load's in a turn is the schedule's choice, and no choice is below
+/// its token's bytes at the memory's whole rate.
+pub(super) fn least_interval(unit: &UnitModel, stage: &Stage) -> u64 {
+    let Some(tier) = stage.tier.filter(|_| stage.is_windowed()) else { return stage.ii };
+    let scaled = u128::from(RATE_CYCLES) * u128::from(stage.bytes);
+    u64::try_from(scaled.div_ceil(u128::from(rate(unit, tier).max(1)))).unwrap_or(u64::MAX).max(1)
 }

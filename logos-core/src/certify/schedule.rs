@@ -153,7 +153,7 @@ impl Schedule<'_> {
         }
         let ranks = memory::ranks(&self.phases, stages, edges, *groups);
         *turns = memory::take_turns(self.unit, stages, &ranks, &pace, *groups, self.floor)?;
-        *interval = turns.iter().map(|t| t.start + t.length).fold(self.floor, u64::max);
+        *interval = memory::cover(turns).max(self.floor);
         Ok(())
     }
 
@@ -214,23 +214,16 @@ impl Schedule<'_> {
         }
     }
 
-    /// Earliest starts, then latest ones for all but loads in a turn and stages that nothing reads.
+    /// Earliest starts, with the turns of gathers as late as their ids; then latest ones for all but loads in a turn and
+    /// stages that nothing reads.
     fn set_starts(&mut self, followed: &[bool]) {
-        let mut next = 0;
-        // Edges are in order of consumer, and a consumer stands after its producers.
-        for v in 0..self.section.stages.len() {
-            let first = next;
-            while self.section.edges.get(next).is_some_and(|e| e.to.index() == v) {
-                next += 1;
+        // A turn that moves takes later turns and their readers along. Ids come from stages of a lower level, whose loads are in
+        // earlier turns, so as many rounds as there are turns are enough.
+        for _ in 0..=self.section.turns.len() {
+            let ready = self.set_earliest(followed);
+            if !memory::postpone(&mut self.section.stages, &mut self.section.turns, &ready) {
+                break;
             }
-            if self.section.stages[v].turn.is_some() {
-                continue;
-            }
-            if self.section.groups == 1 {
-                self.stretch(v, first..next, followed);
-            }
-            let earliest = (first..next).map(|e| self.ends_of(e).earliest(self.section.edges[e].flow)).max();
-            self.section.stages[v].start = earliest.map_or(0, |start| start.max(0) as u64);
         }
         let mut latest: Vec<i64> = vec![i64::MAX; self.section.stages.len()];
         let mut e = self.section.edges.len();
@@ -247,10 +240,34 @@ impl Schedule<'_> {
         }
     }
 
+    /// The earliest starts for the turns as they are, and when the data of each turn's gathers are there.
+    fn set_earliest(&mut self, followed: &[bool]) -> Vec<u64> {
+        let mut ready = vec![0; self.section.turns.len()];
+        let mut next = 0;
+        // Edges are in order of consumer, and a consumer stands after its producers.
+        for v in 0..self.section.stages.len() {
+            let first = next;
+            while self.section.edges.get(next).is_some_and(|e| e.to.index() == v) {
+                next += 1;
+            }
+            let turn = self.section.stages[v].turn;
+            if self.section.groups == 1 && turn.is_none() {
+                self.stretch(v, first..next, followed);
+            }
+            let earliest = (first..next).map(|e| self.ends_of(e).earliest(self.section.edges[e].flow)).max();
+            let earliest = earliest.map_or(0, |start| start.max(0) as u64);
+            match turn {
+                None => self.section.stages[v].start = earliest,
+                Some(turn) => ready[turn as usize] = earliest.max(ready[turn as usize]),
+            }
+        }
+        ready
+    }
+
     /// The least interval that the layer loop, the states and the turns allow.
     fn set_interval(&mut self) -> Result<(), PlaceError> {
         let stages = &self.section.stages;
-        let mut interval = self.section.interval.max(self.least);
+        let mut interval = self.section.interval.max(self.least).max(memory::cover(&self.section.turns));
         let at = |id: StageId| &stages[id.index()];
         for stage in stages {
             interval = interval.max(stage.firings.saturating_mul(stage.period));

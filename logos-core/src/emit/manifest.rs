@@ -2,7 +2,7 @@
 
 use logos_bundle::table::layout::{Part, binding as binding_row, layer as layer_row};
 
-use crate::author::Source;
+use crate::author::{Source, StoredAxis};
 use crate::kinds::{KindProgram, Role};
 use crate::refusal::{At, Code, Refusal};
 
@@ -25,14 +25,21 @@ pub(super) fn write_bindings(table: &mut Table, kind: &KindProgram) -> Result<()
         put_pair(&mut row, binding_row::NAME, table.string(&binding.name));
         row[binding_row::CLASS] = binding.source.class();
         match &binding.source {
-            Source::Weight { weight, transposed } => {
+            &Source::Weight { ref weight, transposed, bank } => {
                 put_pair(&mut row, binding_row::TENSOR, table.string(&weight.tensor.name));
-                row[binding_row::TRANSPOSED] = u32::from(*transposed);
+                row[binding_row::TRANSPOSED] = u32::from(transposed);
+                row[binding_row::TAKEN] = match Source::taken(bank) {
+                    StoredAxis::Zero => 0,
+                    StoredAxis::One => 1,
+                };
+                let stacked = bank.is_some_and(|bank| bank.stacked);
+                row[binding_row::STACKED] = u32::from(stacked);
                 row[binding_row::OFFSET] = weight.take.offset;
                 row[binding_row::RUN] = weight.take.run;
                 row[binding_row::STRIDE] = weight.take.stride;
                 row[binding_row::COUNT] = weight.take.count;
-                let (first, rest) = weight.tensor.shape.split_first().unwrap_or((&0, &[]));
+                let shape = weight.tensor.shape.get(usize::from(stacked)..).unwrap_or_default();
+                let (first, rest) = shape.split_first().unwrap_or((&0, &[]));
                 let folded = rest.iter().try_fold(1u32, |product, &axis| product.checked_mul(axis));
                 let folded = folded.ok_or_else(|| {
                     let message = format!("a row of `{}` has more than 2^32 elements", weight.tensor.name);

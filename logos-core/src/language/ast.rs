@@ -29,7 +29,7 @@ impl fmt::Display for StatementId {
 /// A whole shape: `seqs of rows by cols`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shape {
-    /// Copies, one a sequence; 1 for all but states.
+    /// Copies: of a state one a sequence, of a weight of experts one an expert; 1 for all else.
     pub seqs: u32,
     /// Rows.
     pub rows: u32,
@@ -195,7 +195,8 @@ pub struct Value {
     pub shape: Shape,
     /// Elements.
     pub element: Element,
-    /// Storage: of a declared value as declared; of a bound one the activations' (the program's), or `I32`.
+    /// Storage: of a declared value as declared; of a bound one the activations' (the program's), `I32`, or what its
+    /// operation keeps ([`Op::storage`]).
     pub storage: Storage,
     /// How it lies over the chips: of a declared value as declared, of a bound one derived.
     pub sharding: Sharding,

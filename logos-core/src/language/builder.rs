@@ -180,11 +180,7 @@ fn derived(
         Ok(facts) => facts,
         Err(problem) => return Err((problem, name)),
     };
-    let element = op.form().result;
-    let storage = match element {
-        Element::Real => program.activations,
-        Element::Int => Storage::I32,
-    };
+    let (element, storage) = (op.form().result, op.storage(program.activations));
     Ok(Value { name, shape, element, storage, sharding, origin: Origin::Bound(statement) })
 }
 

@@ -4,6 +4,7 @@ use super::ast::{Element, Origin, Program, Role, Shape, Sharding, Statement, Sta
 use super::builder::{MAX_CHIPS, MAX_VALUES, is_name};
 use super::declared::{activations, declared};
 use super::error::{Place, Problem, ProgramError};
+use super::routing;
 use crate::ops::operation::{Operands, expect_shape, expect_sharding, wrong_shape, wrong_sharding};
 use crate::ops::{Op, form::OperandKind};
 
@@ -140,11 +141,7 @@ fn recorded(
         Some(_) | None => return Err(Problem::Foreign { index: result.0 }),
     };
     let (shape, sharding) = op.derive(Operands::new(&program.values, operands, program.chips)?)?;
-    let element = op.form().result;
-    let storage = match element {
-        Element::Real => program.activations,
-        Element::Int => Storage::I32,
-    };
+    let (element, storage) = (op.form().result, op.storage(program.activations));
     if (value.shape, value.sharding, value.element, value.storage) == (shape, sharding, element, storage) {
         return Ok(());
     }
@@ -222,6 +219,7 @@ pub(super) fn whole_program(program: &Program) -> Vec<ProgramError> {
             }
         }
     }
+    errors.extend(routing::check(program));
     // Where nothing is shown, that each value leads nowhere would only say the same again.
     if shown.contains(&true) {
         dead_values(program, &mut errors);

@@ -24,8 +24,8 @@ pub(super) fn declared(program: &Program, value: &Value) -> Result<(), Problem> 
     if elements.is_none_or(|n| n >= 1 << 61) {
         return Err(Problem::Overflow { what: "the size in bytes" });
     }
-    if seqs != 1 && *role != Role::State {
-        return Err(wrong_shape("the value", value, "one matrix: only a state is one a sequence"));
+    if seqs != 1 && !matches!(role, Role::State | Role::Weight) {
+        return Err(wrong_shape("the value", value, "one matrix: only states and weights of experts are several"));
     }
     match (value.element, value.storage) {
         (Element::Int, Storage::I32) | (Element::Real, Storage::F32 | Storage::F16 | Storage::Bf16) => {}

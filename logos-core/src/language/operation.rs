@@ -8,6 +8,9 @@ use crate::ops::form::{Attribute, AttributeKind, Form, MAX_OPERANDS, Piece};
 use crate::ops::operation::Words;
 use crate::ops::{FORMS, Op, Row};
 
+/// Most attributes of an operation.
+const MAX_ATTRIBUTES: usize = 8;
+
 /// An operation as read: its names are not resolved yet.
 pub(super) struct Read {
     form: &'static Form,
@@ -117,52 +120,55 @@ fn pieces(
 }
 
 fn attributes(reader: &mut Reader<'_>, read: &mut Read) -> Result<(), Fault> {
-    let mut seen = [false; 6];
+    let mut seen = [false; MAX_ATTRIBUTES];
     while reader.kind() == Kind::Comma {
         reader.at += 1;
         let start = reader.at;
-        let attribute = attribute(reader, read.form)?;
+        let (index, attribute) = attribute(reader, read.form)?;
         let word = value(reader, attribute)?;
-        if std::mem::replace(&mut seen[attribute.word], true) {
+        if std::mem::replace(&mut seen[index], true) {
             return Err(Fault { at: start, problem: Problem::AttributeTwice { name: attribute.name } });
         }
-        read.words[attribute.word] = word;
+        read.words[attribute.word] |= word;
     }
     if reader.kind() != Kind::Stop {
         return Err(reader.unexpected("`,` and an attribute, or `.`"));
     }
-    let missing = read.form.attributes.iter().find(|attribute| required(attribute.kind) && !seen[attribute.word]);
+    let missing = read.form.attributes.iter().zip(seen).find(|(attribute, seen)| required(attribute.kind) && !seen);
     match missing {
-        Some(attribute) => Err(reader.here(Problem::AttributeMissing { op: read.form.name, name: attribute.name })),
+        Some((attribute, _)) => Err(reader.here(Problem::AttributeMissing { op: read.form.name, name: attribute.name })),
         None => Ok(()),
     }
 }
 
 fn required(kind: AttributeKind) -> bool {
     match kind {
-        AttributeKind::Count | AttributeKind::Real(_) | AttributeKind::Choice(_) => true,
+        AttributeKind::Count | AttributeKind::Real(_) | AttributeKind::Choice(_) | AttributeKind::OneOf(_) => true,
         AttributeKind::OptionalCount
         | AttributeKind::OptionalReal(_)
         | AttributeKind::Inline(_)
         | AttributeKind::Flag
+        | AttributeKind::Bit(_)
         | AttributeKind::RowsOf(_) => false,
     }
 }
 
 /// The attribute whose word or words stand here, left unread if they are its value too (a choice).
-fn attribute(reader: &mut Reader<'_>, form: &'static Form) -> Result<&'static Attribute, Fault> {
+fn attribute(reader: &mut Reader<'_>, form: &'static Form) -> Result<(usize, &'static Attribute), Fault> {
     let Some(word) = reader.word() else { return Err(reader.unexpected("an attribute")) };
-    for attribute in form.attributes {
+    for (index, attribute) in form.attributes.iter().enumerate() {
         match attribute.kind {
-            AttributeKind::Choice(choices) if choices.contains(&word) => return Ok(attribute),
+            AttributeKind::Choice(choices) if choices.contains(&word) => return Ok((index, attribute)),
             AttributeKind::Choice(_) | AttributeKind::Inline(_) | AttributeKind::RowsOf(_) => {}
             AttributeKind::Count
             | AttributeKind::OptionalCount
             | AttributeKind::Real(_)
             | AttributeKind::OptionalReal(_)
+            | AttributeKind::OneOf(_)
+            | AttributeKind::Bit(_)
             | AttributeKind::Flag => {
                 if words(reader, attribute.name) {
-                    return Ok(attribute);
+                    return Ok((index, attribute));
                 }
             }
         }
@@ -174,6 +180,8 @@ fn attribute(reader: &mut Reader<'_>, form: &'static Form) -> Result<&'static At
         | AttributeKind::OptionalCount
         | AttributeKind::Real(_)
         | AttributeKind::OptionalReal(_)
+        | AttributeKind::OneOf(_)
+        | AttributeKind::Bit(_)
         | AttributeKind::Flag => [attribute.name, ""],
     });
     // A misspelt name of two words is compared as both.
@@ -205,7 +213,16 @@ fn value(reader: &mut Reader<'_>, attribute: &Attribute) -> Result<u32, Fault> {
             reader.at += 1;
             Ok(u32::from(second))
         }
+        AttributeKind::OneOf(choices) => {
+            let Some(word) = reader.word() else { return Err(reader.unexpected("a word")) };
+            let Some(choice) = choices.iter().position(|choice| *choice == word) else {
+                return Err(reader.here(unknown(attribute.name, word, choices.iter().copied())));
+            };
+            reader.at += 1;
+            Ok(choice as u32)
+        }
         AttributeKind::Flag => Ok(1),
+        AttributeKind::Bit(bit) => Ok(bit),
         AttributeKind::RowsOf(_) => Ok(0),
     }
 }

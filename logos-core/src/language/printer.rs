@@ -160,9 +160,15 @@ fn write_statement(text: &mut String, program: &Program, statement: &Statement) 
                     }
                     AttributeKind::Flag if word != 0 => write!(text, ", {}", attribute.name)?,
                     AttributeKind::Choice(choices) => write!(text, ", {}", choices[usize::from(word != 0)])?,
+                    AttributeKind::OneOf(words) => {
+                        let choice = words.get(word as usize).copied().unwrap_or("?");
+                        write!(text, ", {} {choice}", attribute.name)?;
+                    }
+                    AttributeKind::Bit(bit) if word & bit != 0 => write!(text, ", {}", attribute.name)?,
                     AttributeKind::OptionalCount
                     | AttributeKind::OptionalReal(_)
                     | AttributeKind::Flag
+                    | AttributeKind::Bit(_)
                     | AttributeKind::Inline(_)
                     | AttributeKind::RowsOf(_) => {}
                 }

@@ -14,6 +14,8 @@ pub enum Want {
     Hold,
     /// All groups, held.
     HoldAll,
+    /// Held in this many groups of the stage's own.
+    HoldIn(u64),
 }
 
 /// Bytes of a token, of a group and of the whole value on an edge.
@@ -254,7 +256,7 @@ impl<'a> Net<'a> {
         self.join(from, to, want, slot, Some(value))
     }
 
-    /// Feeds the next port of `to` from the load of the same statement.
+    /// Feeds the next port of `to` from the load or gather of the same statement.
     ///
     /// # Errors
     /// As [`Net::link`].
@@ -302,6 +304,7 @@ impl<'a> Net<'a> {
             (Want::Stream(_) | Want::Hold, _) if self.groups == 1 => (Flow::Hold { groups: 1 }, slot.group),
             (Want::Stream(_) | Want::Hold, _) => (Flow::Hold { groups: self.groups }, slot.group),
             (Want::HoldAll, _) => (Flow::Hold { groups: 1 }, slot.all),
+            (Want::HoldIn(groups), _) => (Flow::Hold { groups }, slot.all / groups.max(1)),
         };
         if let Flow::Hold { groups } = flow {
             let (fu, fv) = (self.stages[from.index()].firings, self.stages[to.index()].firings);

@@ -81,7 +81,9 @@ fn tile_mates<'a>(op: &Op, operands: &'a [ValueId]) -> &'a [ValueId] {
         | Op::GatedDeltaOp(_)
         | Op::Rows(_)
         | Op::ArgMax(_)
-        | Op::GatherOverChips(_) => &[],
+        | Op::GatherOverChips(_)
+        | Op::RouterOp(_)
+        | Op::ExpertsOp(_) => &[],
     }
 }
 
@@ -129,7 +131,9 @@ fn head_columns(program: &Program, op: &Op, operands: &[ValueId], result: ValueI
         | Op::LastRow(_)
         | Op::ArgMax(_)
         | Op::SumOverChips(_)
-        | Op::GatherOverChips(_) => {}
+        | Op::GatherOverChips(_)
+        | Op::RouterOp(_)
+        | Op::ExpertsOp(_) => {}
     }
 }
 

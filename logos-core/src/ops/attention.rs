@@ -278,7 +278,7 @@ impl AttentionOp {
 }
 
 /// `exp(s - max) / sum of exp(s - max)`.
-fn softmax(scores: &mut [f32]) {
+pub(super) fn softmax(scores: &mut [f32]) {
     let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mut sum = 0.0;
     for score in &mut *scores {

@@ -41,6 +41,8 @@ pub enum OperandKind {
     ValueOrWeight,
     /// A weight.
     Weight,
+    /// A weight of experts, a copy each.
+    Experts,
     /// A state.
     State,
     /// An input of Int.
@@ -96,6 +98,10 @@ pub enum AttributeKind {
     Flag,
     /// One of two words (0, 1).
     Choice([&'static str; 2]),
+    /// One of several words after the name, by its place among them.
+    OneOf(&'static [&'static str]),
+    /// A word that is there or not: this bit of the statement's word, which others share.
+    Bit(u32),
     /// Not written: the rows of an operand.
     RowsOf(usize),
 }

@@ -5,6 +5,7 @@ mod attention;
 mod causal_conv;
 mod decay;
 mod element_wise;
+mod experts;
 pub mod form;
 mod gated_delta;
 mod gather_over_chips;
@@ -21,6 +22,7 @@ pub mod operation;
 mod plus;
 mod rms_norm;
 mod rope;
+mod router;
 mod rows;
 mod scaled;
 mod sigmoid;
@@ -35,6 +37,7 @@ pub use argmax::ArgMax;
 pub use attention::AttentionOp;
 pub use causal_conv::CausalConv;
 pub use decay::Decay;
+pub use experts::ExpertsOp;
 pub use gated_delta::GatedDeltaOp;
 pub use gather_over_chips::GatherOverChips;
 pub use geglu::GeGlu;
@@ -46,6 +49,7 @@ pub use matmul::MatMul;
 pub use plus::Plus;
 pub use rms_norm::RmsNorm;
 pub use rope::RopeOp;
+pub use router::RouterOp;
 pub use rows::Rows;
 pub use scaled::Scaled;
 pub use sigmoid::Sigmoid;
@@ -56,7 +60,7 @@ pub use swiglu::SwiGlu;
 pub use tanh::Tanh;
 pub use times::Times;
 
-use crate::language::ast::{Shape, Sharding};
+use crate::language::ast::{Element, Shape, Sharding, Storage};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
 use crate::reference::{Chips, Data, Evaluate};
@@ -97,6 +101,15 @@ macro_rules! op_table {
             /// Whether it replaces the state it names: a recurrence.
             pub const fn replaces_state(&self) -> bool {
                 match self { $(Op::$name(_) => <$name as Operation>::REPLACES_STATE,)* }
+            }
+
+            /// Storage of its result in a program of these activations.
+            pub const fn storage(&self, activations: Storage) -> Storage {
+                match (self.form().result, self) {
+                    (Element::Int, _) => Storage::I32,
+                    $((Element::Real, Op::$name(_)) if <$name as Operation>::KEEPS_F32 => Storage::F32,)*
+                    (Element::Real, _) => activations,
+                }
             }
 
             /// Its attributes as words, in the order of the word table.
@@ -168,6 +181,8 @@ op_table! {
     ArgMax,
     SumOverChips,
     GatherOverChips,
+    RouterOp,
+    ExpertsOp,
 }
 
 #[cfg(test)]

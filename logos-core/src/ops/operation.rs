@@ -36,6 +36,9 @@ pub trait Operation: Copy {
     /// Whether it replaces the state it names, if it is given one: a recurrence.
     const REPLACES_STATE: bool = false;
 
+    /// Whether its Real result is stored f32 whatever the activations are.
+    const KEEPS_F32: bool = false;
+
     /// Multiply-accumulates of the whole program's statement, all chips together; none if that leaves 64 bits.
     fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
         let _ = (operands, result);
@@ -141,6 +144,8 @@ fn check_attribute(name: &'static str, kind: AttributeKind, word: u32) -> Result
         | AttributeKind::OptionalCount
         | AttributeKind::Flag
         | AttributeKind::Choice(_)
+        | AttributeKind::OneOf(_)
+        | AttributeKind::Bit(_)
         | AttributeKind::RowsOf(_) => Ok(()),
     }
 }
@@ -151,7 +156,8 @@ fn admits(kind: OperandKind, value: &Value) -> bool {
         (Origin::Bound(_), OperandKind::Value | OperandKind::ValueOrWeight) => real,
         (Origin::Declared(Role::Input), OperandKind::Value | OperandKind::ValueOrWeight | OperandKind::Input) => real,
         (Origin::Declared(Role::Input), OperandKind::Index) => !real,
-        (Origin::Declared(Role::Weight), OperandKind::Weight | OperandKind::ValueOrWeight) => true,
+        (Origin::Declared(Role::Weight), OperandKind::Weight | OperandKind::ValueOrWeight) => value.shape.seqs == 1,
+        (Origin::Declared(Role::Weight), OperandKind::Experts) => true,
         (Origin::Declared(Role::State), OperandKind::State) => true,
         (Origin::Declared(Role::Table(table)), OperandKind::Cosines) => table.part == RopePart::Cos,
         (Origin::Declared(Role::Table(table)), OperandKind::Sines) => table.part == RopePart::Sin,
@@ -164,6 +170,7 @@ fn kind_words(kind: OperandKind) -> &'static str {
         OperandKind::Value => "a Real value or input",
         OperandKind::ValueOrWeight => "a Real value, an input or a weight",
         OperandKind::Weight => "a weight",
+        OperandKind::Experts => "a weight of experts",
         OperandKind::State => "a state",
         OperandKind::Index => "an input of Int",
         OperandKind::Input => "an input of Real",
@@ -178,6 +185,7 @@ fn value_words(value: &Value) -> &'static str {
         (Origin::Bound(_), Element::Int) => "a value of Int",
         (Origin::Declared(Role::Input), Element::Real) => "an input of Real",
         (Origin::Declared(Role::Input), Element::Int) => "an input of Int",
+        (Origin::Declared(Role::Weight), _) if value.shape.seqs > 1 => "a weight of experts",
         (Origin::Declared(Role::Weight), _) => "a weight",
         (Origin::Declared(Role::State), _) => "a state",
         (Origin::Declared(Role::Table(table)), _) => match table.part {

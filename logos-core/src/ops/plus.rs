@@ -9,7 +9,7 @@ use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
 use crate::reference::{Chips, Data, Evaluate};
 
-/// Sum of equal shapes, or of a value and a one-row weight added to every row.
+/// Sum of equal shapes, or of a value and a one-row weight added to every row. The sum of two partial sums is one.
 ///
 /// # Operands
 /// `a: [m, n]`, `b: [m, n]` or a weight `[1, n]`.
@@ -44,6 +44,10 @@ impl Operation for Plus {
     }
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
+        let (a, b) = (operands.at(0), operands.at(1));
+        if (a.sharding, b.sharding) == (Sharding::Partial, Sharding::Partial) {
+            return Ok(Sharding::Partial);
+        }
         equal_sharding(Self::FORM.name, &NAMES, operands)
     }
 }

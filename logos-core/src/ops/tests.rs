@@ -47,6 +47,7 @@ fn forms_are_consistent() {
         assert!(form.operands.len() <= form::MAX_OPERANDS && form.required() > 0, "{}", form.name);
         let optional: Vec<usize> = form.optional.iter().flat_map(|group| group.iter().copied()).collect();
         assert!(optional.is_sorted_by(|a, b| a < b), "{}: groups in order of their operands", form.name);
+        assert!(form.attributes.len() <= 8, "{}", form.name);
         assert!(form.attributes.iter().all(|attribute| attribute.word < 6), "{}", form.name);
     }
 }

@@ -25,6 +25,16 @@ impl Matrix {
         Matrix { cols: self.cols, data }
     }
 
+    /// Adds rows of another matrix of the same width below; one without rows takes that width.
+    pub(crate) fn append(&mut self, below: Matrix) {
+        if self.data.is_empty() {
+            *self = below;
+        } else {
+            debug_assert_eq!(self.cols, below.cols);
+            self.data.extend(below.data);
+        }
+    }
+
     /// Rows.
     pub fn rows(&self) -> usize {
         self.data.len() / self.cols.max(1)

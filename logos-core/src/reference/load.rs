@@ -189,16 +189,19 @@ fn weight(program: &Program, binding: &Binding, layer: u32, shards: &mut Shards<
         let Some(load) = load else {
             return Err(LoadError::Programs { what: format!("`{}` is a weight of no tensor", value.name) });
         };
-        let [axis0, inner] = match weight.tensor.shape[..] {
+        let stacked = load.bank.is_some_and(|bank| bank.stacked);
+        let [axis0, inner] = match weight.tensor.shape[usize::from(stacked).min(weight.tensor.shape.len())..] {
             [] => [1, 1],
             [axis0, ref inner @ ..] => [u64::from(axis0), inner.iter().map(|&len| u64::from(len)).product()],
         };
-        if load.slice.axis1.end > inner || load.slice.axis0.iter().any(|range| range.end > axis0) {
+        let beyond = |ranges: &[std::ops::Range<u64>], end| ranges.iter().any(|range| range.end > end);
+        if beyond(&load.slice.axis1, inner) || beyond(&load.slice.axis0, axis0) {
             let what = format!("`{}` takes more of `{}` than there is", value.name, load.tensor);
             return Err(LoadError::Programs { what });
         }
         let matrix = shards.share(&weight.tensor, &load)?;
         let (rows, cols) = share(program, value);
+        let rows = rows * value.shape.seqs as usize;
         if (matrix.rows(), matrix.cols()) != (rows, cols) {
             let found = format!("{} by {}", matrix.rows(), matrix.cols());
             let what =

@@ -30,7 +30,7 @@ pub use shards::{Shards, TensorData, WeightSource};
 
 pub(crate) use chips::{Chip, Chips, Evaluate};
 pub(crate) use data::{Data, State, beside, each_group};
-pub(crate) use product::matrix_product;
+pub(crate) use product::{matrix_product, matrix_product_from};
 
 #[cfg(test)]
 mod tests;

@@ -30,8 +30,8 @@ pub struct Shards<'s> {
     cut: BTreeMap<Key, Arc<Matrix>>,
 }
 
-/// Tensor, whether transposed, ranges of axis 0, range of axis 1.
-type Key = (String, bool, Vec<[u64; 2]>, [u64; 2]);
+/// Tensor, whether transposed, ranges of axis 0 and of axis 1.
+type Key = (String, bool, Vec<[u64; 2]>, Vec<[u64; 2]>);
 
 impl<'s> Shards<'s> {
     /// Of a checkpoint.
@@ -39,16 +39,27 @@ impl<'s> Shards<'s> {
         Shards { source, cut: BTreeMap::new() }
     }
 
-    /// A chip's part of a tensor, `stored` as the specification has it.
+    /// A chip's part of a tensor, `stored` as the specification has it; of experts one below the other.
     pub(super) fn share(&mut self, stored: &Tensor, load: &Load) -> Result<Arc<Matrix>, LoadError> {
-        let slice = &load.slice;
-        let ranges = slice.axis0.iter().map(|range| [range.start, range.end]).collect();
-        let key = (load.tensor.clone(), load.transposed, ranges, [slice.axis1.start, slice.axis1.end]);
+        let ranges = |axis: &[std::ops::Range<u64>]| axis.iter().map(|range| [range.start, range.end]).collect();
+        let key = (load.tensor.clone(), load.transposed, ranges(&load.slice.axis0), ranges(&load.slice.axis1));
         if let Some(matrix) = self.cut.get(&key) {
             return Ok(matrix.clone());
         }
-        let data = self.tensor(stored, &load.tensor)?;
-        let matrix = Arc::new(cut(&data, load));
+        let mut matrix = Matrix::default();
+        if load.bank.is_some_and(|bank| bank.stacked) {
+            let data = self.tensor(stored, &load.tensor)?;
+            let each = data.values.len() / load.copies().max(1) as usize;
+            for expert in data.values.chunks_exact(each.max(1)) {
+                matrix.append(cut(&data.shape[1..], expert, load));
+            }
+        } else {
+            for expert in 0..load.copies() {
+                let data = self.tensor(stored, &load.tensor_of(expert))?;
+                matrix.append(cut(&data.shape, &data.values, load));
+            }
+        }
+        let matrix = Arc::new(matrix);
         self.cut.insert(key, matrix.clone());
         Ok(matrix)
     }
@@ -77,23 +88,28 @@ impl<'s> Shards<'s> {
 }
 
 /// Cuts a slice that lies inside the tensor, as [`crate::shard::slice`] makes them.
-fn cut(data: &TensorData<'_>, load: &Load) -> Matrix {
-    let inner: usize = data.shape.get(1..).unwrap_or_default().iter().product();
-    let columns = load.slice.axis1.start as usize..load.slice.axis1.end as usize;
-    let indices = load.slice.axis0.iter().flat_map(|range| range.start as usize..range.end as usize);
-    let taken: Vec<&[f32]> = indices.map(|index| &data.values[index * inner..][columns.clone()]).collect();
+fn cut(shape: &[usize], values: &[f32], load: &Load) -> Matrix {
+    let inner: usize = shape.get(1..).unwrap_or_default().iter().product();
+    let flat = |axis: &[std::ops::Range<u64>]| -> Vec<usize> {
+        axis.iter().flat_map(|range| range.start as usize..range.end as usize).collect()
+    };
+    let columns = flat(&load.slice.axis1);
+    let taken: Vec<&[f32]> =
+        flat(&load.slice.axis0).into_iter().map(|index| &values[index * inner..][..inner]).collect();
     if load.transposed {
         let mut matrix = Matrix::zeros(columns.len(), taken.len());
-        for (row, index) in columns.clone().map(|column| column - columns.start).enumerate() {
+        for (row, column) in columns.into_iter().enumerate() {
             for (element, values) in matrix.row_mut(row).iter_mut().zip(&taken) {
-                *element = values[index];
+                *element = values[column];
             }
         }
         matrix
     } else {
         let mut matrix = Matrix::zeros(taken.len(), columns.len());
         for (row, values) in taken.into_iter().enumerate() {
-            matrix.row_mut(row).copy_from_slice(values);
+            for (element, &column) in matrix.row_mut(row).iter_mut().zip(&columns) {
+                *element = values[column];
+            }
         }
         matrix
     }

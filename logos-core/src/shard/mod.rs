@@ -7,7 +7,7 @@ mod admission;
 mod slice;
 
 pub use admission::{SplitReason, admission, admits, widths};
-pub use slice::{Slice, SliceError, slice};
+pub use slice::{Slice, SliceError, Stored, slice};
 
 #[cfg(test)]
 mod tests;

@@ -2,17 +2,31 @@
 
 use std::ops::Range;
 
+use crate::author::StoredAxis;
 use crate::language::ast::{Axis, Sharding};
 use crate::spec::Weight;
 
-/// What one chip loads of a stored tensor: the given indices of axis 0, of each the given range of axis 1. Axes beyond
-/// the second are folded into axis 1.
+/// What one chip loads of a stored tensor, or of each expert of one: the given indices of axis 0, of each the given ones of
+/// axis 1. Axes beyond the second are folded into axis 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// Ranges of stored axis 0, in the order of the weight's own indices, adjacent ones joined.
     pub axis0: Vec<Range<u64>>,
-    /// Range of stored axis 1.
-    pub axis1: Range<u64>,
+    /// Ranges of stored axis 1, likewise.
+    pub axis1: Vec<Range<u64>>,
+}
+
+/// A weight as its checkpoint stores it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// The tensor and the indices taken.
+    pub weight: &'a Weight,
+    /// Whether the tensor has an axis of experts before the others.
+    pub stacked: bool,
+    /// The axis (of one expert) along which indices are taken.
+    pub taken: StoredAxis,
+    /// Whether the program's rows are stored axis 1, its columns stored axis 0; else the other way round.
+    pub transposed: bool,
 }
 
 /// A slice that does not exist.
@@ -51,32 +65,41 @@ pub enum SliceError {
     Overflow,
 }
 
-/// The slice of `weight` that chip `chip` of `chips` loads. Where `transposed`, the program's rows are stored axis 1 and its
-/// columns the taken indices of axis 0; else the other way round.
+/// The slice of a weight that chip `chip` of `chips` loads.
 ///
 /// # Errors
 /// [`SliceError`] where the sharding does not cut the weight evenly.
-pub fn slice(
-    weight: &Weight,
-    transposed: bool,
-    sharding: Sharding,
-    chips: u32,
-    chip: u32,
-) -> Result<Slice, SliceError> {
+pub fn slice(stored: Stored<'_>, sharding: Sharding, chips: u32, chip: u32) -> Result<Slice, SliceError> {
     if chip >= chips {
         return Err(SliceError::Chip { chip, chips });
     }
-    let taken = 0..weight.take.len();
-    let inner = 0..inner_len(&weight.tensor.shape)?;
-    let (taken, inner) = match sharding {
-        Sharding::Whole => (taken, inner),
-        Sharding::Partial => return Err(SliceError::Partial),
-        Sharding::Split { axis, parts } => match (axis, transposed) {
-            (Axis::Columns, true) | (Axis::Rows, false) => (part(taken, parts, chips, chip)?, inner),
-            (Axis::Rows, true) | (Axis::Columns, false) => (taken, part(inner, parts, chips, chip)?),
-        },
+    let Stored { weight, stacked, taken: along, transposed } = stored;
+    let shape = weight.tensor.shape.get(usize::from(stacked)..).unwrap_or_default();
+    let other = match along {
+        StoredAxis::Zero => inner_len(shape)?,
+        StoredAxis::One => u64::from(shape.first().copied().unwrap_or(0)),
     };
-    Ok(Slice { axis0: stored(weight, taken), axis1: inner })
+    let (taken, other) = (0..weight.take.len(), 0..other);
+    let (taken, other) = match sharding {
+        Sharding::Whole => (taken, other),
+        Sharding::Partial => return Err(SliceError::Partial),
+        Sharding::Split { axis, parts } => {
+            let cut = match (axis, transposed) {
+                (Axis::Columns, true) | (Axis::Rows, false) => StoredAxis::Zero,
+                (Axis::Rows, true) | (Axis::Columns, false) => StoredAxis::One,
+            };
+            if cut == along {
+                (part(taken, parts, chips, chip)?, other)
+            } else {
+                (taken, part(other, parts, chips, chip)?)
+            }
+        }
+    };
+    let (taken, other) = (indices(weight, taken), vec![other]);
+    Ok(match along {
+        StoredAxis::Zero => Slice { axis0: taken, axis1: other },
+        StoredAxis::One => Slice { axis0: other, axis1: taken },
+    })
 }
 
 /// Length of stored axis 1, further axes folded in; 1 for a vector.
@@ -100,7 +123,7 @@ fn part(axis: Range<u64>, parts: u32, chips: u32, chip: u32) -> Result<Range<u64
 }
 
 /// The stored indices of a range of a weight's own: run by run, adjacent ones joined.
-fn stored(weight: &Weight, range: Range<u64>) -> Vec<Range<u64>> {
+fn indices(weight: &Weight, range: Range<u64>) -> Vec<Range<u64>> {
     let take = weight.take;
     let (run, stride, offset) = (u64::from(take.run), u64::from(take.stride), u64::from(take.offset));
     let mut ranges: Vec<Range<u64>> = Vec::new();
@@ -129,6 +152,11 @@ mod tests {
         Weight { tensor: Tensor { name: "w".into(), shape: shape.to_vec() }, take }
     }
 
+    /// A tensor of its own, stored `[out, in]`.
+    fn of(weight: &Weight) -> Stored<'_> {
+        Stored { weight, stacked: false, taken: StoredAxis::Zero, transposed: true }
+    }
+
     fn columns(parts: u32) -> Sharding {
         Sharding::Split { axis: Axis::Columns, parts }
     }
@@ -140,21 +168,21 @@ mod tests {
     #[test]
     fn output_features_are_cut_along_stored_axis_0() {
         let w = weight(&[12, 5], Take::range(0, 12));
-        let got = slice(&w, true, columns(4), 4, 2).unwrap();
-        assert_eq!(got, Slice { axis0: vec![6..9], axis1: 0..5 });
+        let got = slice(of(&w), columns(4), 4, 2).unwrap();
+        assert_eq!(got, Slice { axis0: vec![6..9], axis1: vec![0..5] });
     }
 
     #[test]
     fn input_features_are_cut_along_stored_axis_1() {
         let w = weight(&[12, 6], Take::range(0, 12));
-        let got = slice(&w, true, rows(2), 2, 1).unwrap();
-        assert_eq!(got, Slice { axis0: vec![0..12], axis1: 3..6 });
+        let got = slice(of(&w), rows(2), 2, 1).unwrap();
+        assert_eq!(got, Slice { axis0: vec![0..12], axis1: vec![3..6] });
     }
 
     #[test]
     fn fewer_parts_than_chips_replicate_over_neighbours() {
         let w = weight(&[4, 6], Take::range(0, 4));
-        let chips: Vec<_> = (0..4).map(|c| slice(&w, true, columns(2), 4, c).unwrap().axis0).collect();
+        let chips: Vec<_> = (0..4).map(|c| slice(of(&w), columns(2), 4, c).unwrap().axis0).collect();
         assert_eq!(chips, [[0..2], [0..2], [2..4], [2..4]]);
     }
 
@@ -162,24 +190,46 @@ mod tests {
     fn strided_runs_are_followed_and_cut_inside() {
         // Heads of 2 columns of which every other one is a gate: q takes 0,1, 4,5, 8,9.
         let w = weight(&[12, 1], Take { offset: 0, run: 2, stride: 4, count: 3 });
-        assert_eq!(slice(&w, true, columns(3), 3, 1).unwrap().axis0, [4..6]);
-        assert_eq!(slice(&w, true, columns(2), 2, 1).unwrap().axis0, [5..6, 8..10]);
+        assert_eq!(slice(of(&w), columns(3), 3, 1).unwrap().axis0, [4..6]);
+        assert_eq!(slice(of(&w), columns(2), 2, 1).unwrap().axis0, [5..6, 8..10]);
         let joined = weight(&[12, 1], Take { offset: 2, run: 2, stride: 2, count: 3 });
-        assert_eq!(slice(&joined, true, Sharding::Whole, 1, 0).unwrap().axis0, [2..8]);
+        assert_eq!(slice(of(&joined), Sharding::Whole, 1, 0).unwrap().axis0, [2..8]);
     }
 
     #[test]
     fn axes_beyond_the_second_fold() {
         let taps = weight(&[8, 1, 4], Take::range(0, 8));
-        assert_eq!(slice(&taps, true, columns(2), 2, 0).unwrap(), Slice { axis0: vec![0..4], axis1: 0..4 });
+        assert_eq!(slice(of(&taps), columns(2), 2, 0).unwrap(), Slice { axis0: vec![0..4], axis1: vec![0..4] });
+    }
+
+    #[test]
+    fn experts_of_a_stack_are_cut_as_one_is() {
+        // Three experts, gate and up features in halves of axis 0: up's.
+        let w = weight(&[3, 8, 5], Take::range(4, 4));
+        let stack = Stored { stacked: true, ..of(&w) };
+        let got = slice(stack, columns(2), 2, 1).unwrap();
+        assert_eq!(got, Slice { axis0: vec![6..8], axis1: vec![0..5] });
+        // The other way round, gate and up features in turn along axis 1: gate's.
+        let w = weight(&[3, 5, 8], Take { offset: 0, run: 1, stride: 2, count: 4 });
+        let stack = Stored { stacked: true, taken: StoredAxis::One, transposed: false, ..of(&w) };
+        let got = slice(stack, columns(2), 2, 1).unwrap();
+        assert_eq!(got, Slice { axis0: vec![0..5], axis1: vec![4..5, 6..7] });
+        // Down, rows cut: all output features of half the inputs.
+        let w = weight(&[3, 4, 5], Take::range(0, 5));
+        let stack = Stored { stacked: true, taken: StoredAxis::One, transposed: false, ..of(&w) };
+        let got = slice(stack, rows(2), 2, 1).unwrap();
+        assert_eq!(got, Slice { axis0: vec![2..4], axis1: vec![0..5] });
+        let apart = weight(&[5, 4], Take::range(0, 5));
+        let got = slice(of(&apart), rows(2), 2, 1).unwrap();
+        assert_eq!(got, Slice { axis0: vec![0..5], axis1: vec![2..4] });
     }
 
     #[test]
     fn what_does_not_cut_is_refused() {
         let w = weight(&[12, 5], Take::range(0, 12));
-        assert_eq!(slice(&w, true, columns(8), 8, 0), Err(SliceError::Ragged { len: 12, parts: 8 }));
-        assert_eq!(slice(&w, true, columns(3), 4, 0), Err(SliceError::Parts { parts: 3, chips: 4 }));
-        assert_eq!(slice(&w, true, columns(4), 4, 4), Err(SliceError::Chip { chip: 4, chips: 4 }));
-        assert_eq!(slice(&w, true, Sharding::Partial, 4, 0), Err(SliceError::Partial));
+        assert_eq!(slice(of(&w), columns(8), 8, 0), Err(SliceError::Ragged { len: 12, parts: 8 }));
+        assert_eq!(slice(of(&w), columns(3), 4, 0), Err(SliceError::Parts { parts: 3, chips: 4 }));
+        assert_eq!(slice(of(&w), columns(4), 4, 4), Err(SliceError::Chip { chip: 4, chips: 4 }));
+        assert_eq!(slice(of(&w), Sharding::Partial, 4, 0), Err(SliceError::Partial));
     }
 }

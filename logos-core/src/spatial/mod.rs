@@ -78,7 +78,7 @@ impl Primitive {
         }
     }
 
-    /// Whether the stage reads a tier and has no edge in.
+    /// Whether the stage reads a tier. A gather by computed ids has an edge in, which carries them.
     pub const fn is_source(self) -> bool {
         matches!(self, Primitive::Load | Primitive::Gather)
     }
