@@ -1,13 +1,13 @@
 //! A program being authored: the vocabulary that the blocks are written in.
 
-use crate::author::binding::{Binding, Source};
+use crate::author::binding::{Axis as StoredAxis, Bank, Binding, Source};
 use crate::author::{Authored, Cut, Part, describe};
 use crate::language::Builder;
 use crate::language::ast::{Axis, Element, Role, RopePart, RopeTable, Shape, Sharding, Storage, ValueId};
 use crate::ops::{LayerNorm, MatMul, Op, Plus, RmsNorm, SumOverChips};
 use crate::refusal::{At, Code, Refusal};
 use crate::request::{Form, Weights};
-use crate::spec::{Dtype, Linear, Mixer, ModelSpec, Norm, NormKind, Rope, Weight};
+use crate::spec::{Dtype, ExpertTensors, Experts, Linear, Mixer, ModelSpec, Norm, NormKind, Rope, Weight};
 
 /// The names of a norm: of its weight, of its bias, of its result.
 pub(super) struct NormNames(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
@@ -213,19 +213,99 @@ impl<'a> Draft<'a> {
         self.declare(template, Role::Weight, shape, form, source)
     }
 
+    /// A weight of experts, `[input, out]` each, whose checkpoint stores them as `experts` says.
+    pub(super) fn bank(
+        &mut self,
+        stem: &str,
+        experts: &Experts,
+        weight: &Weight,
+        (input, out): (u32, u32),
+        sharding: Sharding,
+    ) -> Result<ValueId, Refusal> {
+        let (taken, transposed) = match experts.stored {
+            ExpertTensors::Apart | ExpertTensors::Stacked => (StoredAxis::Zero, true),
+            ExpertTensors::StackedTransposed => (StoredAxis::One, false),
+        };
+        let storage = self.contracted(input, sharding);
+        let shape = Shape { seqs: experts.count, rows: input, cols: out };
+        self.declare_bank(stem, experts, (weight, taken, transposed), shape, (storage, sharding))
+    }
+
+    /// A bias of experts, `[1, out]` each.
+    pub(super) fn bank_bias(
+        &mut self,
+        stem: &str,
+        experts: &Experts,
+        bias: &Weight,
+        out: u32,
+        sharding: Sharding,
+    ) -> Result<ValueId, Refusal> {
+        let shape = Shape { seqs: experts.count, rows: 1, cols: out };
+        self.declare_bank(stem, experts, (bias, StoredAxis::Zero, true), shape, (self.stored(), sharding))
+    }
+
+    fn declare_bank(
+        &mut self,
+        stem: &str,
+        experts: &Experts,
+        (weight, taken, transposed): (&Weight, StoredAxis, bool),
+        shape: Shape,
+        form: (Storage, Sharding),
+    ) -> Result<ValueId, Refusal> {
+        let name = &weight.tensor.name;
+        let stacked = match experts.stored {
+            ExpertTensors::Apart => false,
+            ExpertTensors::Stacked | ExpertTensors::StackedTransposed => true,
+        };
+        let one = if stacked {
+            let (count, one) = weight.tensor.shape.split_first().unwrap_or((&0, &[]));
+            if *count != experts.count {
+                let shape = &weight.tensor.shape;
+                return Err(self.refuse(format!("`{name}` is stored {shape:?}, not of {} experts", experts.count)));
+            }
+            one
+        } else {
+            if !name.contains("{e}") {
+                return Err(self.refuse(format!("`{name}` is stored an expert, and its name does not tell which")));
+            }
+            &weight.tensor.shape[..]
+        };
+        let (first, rest) = one.split_first().unwrap_or((&0, &[]));
+        let rest = rest.iter().try_fold(1u64, |n, &d| n.checked_mul(u64::from(d)));
+        let (along, other) = match taken {
+            StoredAxis::Zero => (Some(u64::from(*first)), rest),
+            StoredAxis::One => (rest, Some(u64::from(*first))),
+        };
+        self.taken_of(weight, (along, other), (shape.cols, shape.rows))?;
+        let template = self.template(stem);
+        let bank = Some(Bank { experts: experts.count, stacked, taken });
+        let source = Source::Weight { weight: weight.clone(), transposed, bank };
+        self.declare(template, Role::Weight, shape, form, source)
+    }
+
     /// Whether the checkpoint's tensor has the indices that a weight is made of.
     fn stored_as(&self, weight: &Weight, axis0: u32, axis1: u32) -> Result<(), Refusal> {
-        let (tensor, take) = (&weight.tensor, weight.take);
-        let inner = tensor.shape.get(1..).unwrap_or_default();
+        let shape = &weight.tensor.shape;
+        let inner = shape.get(1..).unwrap_or_default();
         let inner = inner.iter().try_fold(1u64, |n, &d| n.checked_mul(u64::from(d)));
+        self.taken_of(weight, (shape.first().copied().map(u64::from), inner), (axis0, axis1))
+    }
+
+    /// Whether the stored axes, the one that indices are taken of and the other, have those that a weight needs.
+    fn taken_of(
+        &self,
+        weight: &Weight,
+        (along, inner): (Option<u64>, Option<u64>),
+        (axis0, axis1): (u32, u32),
+    ) -> Result<(), Refusal> {
+        let (tensor, take) = (&weight.tensor, weight.take);
         let last = match (take.run.checked_sub(1), take.count.checked_sub(1)) {
             (Some(run), Some(count)) => {
                 u64::from(take.offset) + u64::from(count) * u64::from(take.stride) + u64::from(run)
             }
             (None, _) | (_, None) => return Err(self.refuse(format!("nothing is taken of `{}`", tensor.name))),
         };
-        let axis = tensor.shape.first().copied().unwrap_or(0);
-        if take.len() != u64::from(axis0) || inner != Some(u64::from(axis1)) || last >= u64::from(axis) {
+        if take.len() != u64::from(axis0) || inner != Some(u64::from(axis1)) || last >= along.unwrap_or(0) {
             return Err(self.refuse(format!(
                 "`{}` is stored {:?}, of which {} rows up to {last} are taken, where {axis0} of {axis1} are needed",
                 tensor.name,
@@ -239,16 +319,21 @@ impl<'a> Draft<'a> {
     /// The weight of a product, `[input, out]`. Q8_0 blocks lie along the rows: a chip's rows that are not whole blocks stay
     /// in the config's dtype, and so does a head that is the embedding, whose rows are looked up as they are stored.
     pub(super) fn matrix(&mut self, stem: &str, linear: &Linear, sharding: Sharding) -> Result<ValueId, Refusal> {
+        let is_embedding = linear.weight.tensor == self.spec.embedding;
+        let storage = if is_embedding { self.stored() } else { self.contracted(linear.input, sharding) };
+        self.transposed(stem, &linear.weight, Shape::matrix(linear.input, linear.out), (storage, sharding))
+    }
+
+    /// Storage of a weight whose `input` rows are contracted.
+    fn contracted(&self, input: u32, sharding: Sharding) -> Storage {
         let parts = match sharding {
             Sharding::Split { axis: Axis::Rows, parts } => parts.max(1),
             Sharding::Split { axis: Axis::Columns, .. } | Sharding::Whole | Sharding::Partial => 1,
         };
-        let quantises = (linear.input / parts).is_multiple_of(32) && linear.weight.tensor != self.spec.embedding;
-        let storage = match self.cut.weights {
-            Weights::Q8_0 if quantises => Storage::Q8_0,
+        match self.cut.weights {
+            Weights::Q8_0 if (input / parts).is_multiple_of(32) => Storage::Q8_0,
             Weights::Q8_0 | Weights::Config => self.stored(),
-        };
-        self.transposed(stem, &linear.weight, Shape::matrix(linear.input, linear.out), (storage, sharding))
+        }
     }
 
     // Statements.
@@ -290,6 +375,18 @@ impl<'a> Draft<'a> {
                 self.bind(result, Plus, &[product, b])
             }
         }
+    }
+
+    /// `x W` of an `x` whose columns lie over the chips: over several, a partial sum.
+    pub(super) fn row_product(
+        &mut self,
+        weight: &str,
+        linear: &Linear,
+        result: &str,
+        x: ValueId,
+    ) -> Result<ValueId, Refusal> {
+        let w = self.matrix(weight, linear, self.split_rows())?;
+        self.bind(result, MatMul, &[x, w])
     }
 
     /// `x W + b` of an `x` whose columns lie over the chips: the products are summed over them, then the bias comes in once.

@@ -1,7 +1,7 @@
 //! One decoder layer: its blocks and how they join the residual stream.
 
 use crate::author::draft::{Draft, NormNames};
-use crate::author::{Authored, Cut, attention, gated_delta, mlp};
+use crate::author::{Authored, Cut, attention, experts, gated_delta, mlp};
 use crate::language::ast::ValueId;
 use crate::ops::{Plus, Scaled};
 use crate::refusal::Refusal;
@@ -81,8 +81,6 @@ fn mix(draft: &mut Draft<'_>, layer: &LayerSpec, x: ValueId) -> Result<ValueId, 
 fn feed_forward(draft: &mut Draft<'_>, layer: &LayerSpec, x: ValueId) -> Result<ValueId, Refusal> {
     match &layer.feed_forward {
         FeedForward::Dense(mlp) => mlp::author(draft, mlp, x),
-        FeedForward::Experts(experts) => {
-            Err(draft.refuse(format!("a router over {} experts is no operation yet", experts.count)))
-        }
+        FeedForward::Experts(block) => experts::author(draft, block, x),
     }
 }

@@ -1,8 +1,9 @@
 //! Small specifications for tests: every block the language can say, at sizes a person can check by hand.
 
 use crate::spec::{
-    Activation, Arrangement, Attention, AttentionSpan, Dtype, FeedForward, GatedDelta, Head, LayerSpec, Linear, Mixer,
-    Mlp, ModelSpec, Norm, NormKind, Pairing, Rope, Scaling, Take, Tensor, Weight,
+    Activation, Arrangement, Attention, AttentionSpan, Dtype, ExpertTensors, Experts, FeedForward, GatedDelta, Head,
+    LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, Rope, Router, RouterScore, Scaling, Take,
+    Tensor, Weight,
 };
 
 pub(crate) const HIDDEN: u32 = 64;
@@ -92,6 +93,61 @@ pub(crate) fn mlp() -> Mlp {
         down: linear("down", HIDDEN, 128),
         activation: Activation::Silu,
     }
+}
+
+/// Two of eight experts of 32 columns, stored as asked for.
+pub(crate) fn experts(stored: ExpertTensors) -> Experts {
+    let weight = |name: &str, take: Take, (out, input): (u32, u32)| {
+        let (name, shape) = match stored {
+            ExpertTensors::Apart => (format!("l.{{l}}.e.{{e}}.{name}.weight"), vec![take.len() as u32, input]),
+            ExpertTensors::Stacked => (format!("l.{{l}}.e.{name}"), vec![8, out, input]),
+            ExpertTensors::StackedTransposed => (format!("l.{{l}}.e.{name}"), vec![8, input, out]),
+        };
+        let take = if stored == ExpertTensors::Apart { Take::range(0, take.len() as u32) } else { take };
+        Linear { out: take.len() as u32, input, weight: Weight { tensor: Tensor { name, shape }, take }, bias: None }
+    };
+    // Halves, and features in turn.
+    let [gate, up] = match stored {
+        ExpertTensors::Apart | ExpertTensors::Stacked => [Take::range(0, 32), Take::range(32, 32)],
+        ExpertTensors::StackedTransposed => [0, 1].map(|offset| Take { offset, run: 1, stride: 2, count: 32 }),
+    };
+    let (gate_name, up_name) = if stored == ExpertTensors::Apart { ("gate", "up") } else { ("gate_up", "gate_up") };
+    Experts {
+        count: 8,
+        router: Router {
+            linear: linear("router", 8, HIDDEN),
+            score: RouterScore::Softmax,
+            correction: None,
+            groups: (1, 1),
+            group_sum_of_two: false,
+            top_k: 2,
+            normalised: true,
+            scale: 1.0,
+            on_input: false,
+        },
+        expert: Mlp {
+            width: 32,
+            gate: Some(weight(gate_name, gate, (64, HIDDEN))),
+            up: weight(up_name, up, (64, HIDDEN)),
+            down: weight("down", Take::range(0, HIDDEN), (HIDDEN, 32)),
+            activation: Activation::Silu,
+        },
+        stored,
+        shared: None,
+        shared_gate: None,
+    }
+}
+
+/// Every projection of the experts with a bias, stored stacked.
+pub(crate) fn with_expert_biases(mut experts: Experts) -> Experts {
+    let add = |linear: &mut Linear, stored: u32| {
+        let tensor = Tensor { name: format!("{}_bias", linear.weight.tensor.name), shape: vec![8, stored] };
+        linear.bias = Some(Weight { tensor, take: linear.weight.take });
+    };
+    experts.expert.gate.iter_mut().for_each(|gate| add(gate, 64));
+    add(&mut experts.expert.up, 64);
+    add(&mut experts.expert.down, HIDDEN);
+    experts
 }
 
 pub(crate) fn layer(mixer: Mixer) -> LayerSpec {

@@ -5,8 +5,8 @@ use super::*;
 use crate::language;
 use crate::language::ast::{Axis, Sharding, Storage};
 use crate::spec::{
-    Activation, Arrangement, AttentionSpan, FeedForward, Mixer, Mlp, Norm, NormKind, QkNorm, Router, RouterScore,
-    Weight,
+    Activation, Arrangement, AttentionSpan, ExpertTensors, FeedForward, Mixer, Mlp, Norm, NormKind, QkNorm,
+    RouterScore, Weight,
 };
 
 const DECODE: Form = Form::Decode { ctx: 512, batch: 3 };
@@ -45,10 +45,16 @@ fn check_bindings(authored: &Authored) {
     assert_eq!(authored.bindings.len(), names.len());
     for (n, binding) in authored.bindings.iter().enumerate() {
         assert_eq!(binding.value.0 as usize, n);
-        if let Source::Weight { weight, transposed } = &binding.source {
+        if let Source::Weight { weight, transposed, bank } = &binding.source {
             let shape = program.value(binding.value).shape;
-            let inner: u32 = weight.tensor.shape[1..].iter().product();
-            let stored = (weight.take.len() as u32, inner);
+            assert_eq!(bank.map_or(1, |bank| bank.experts), shape.seqs);
+            let stacked = bank.is_some_and(|bank| bank.stacked);
+            let one = &weight.tensor.shape[usize::from(stacked)..];
+            let inner: u32 = one[1..].iter().product();
+            let stored = match Source::taken(*bank) {
+                StoredAxis::Zero => (weight.take.len() as u32, inner),
+                StoredAxis::One => (one[0], weight.take.len() as u32),
+            };
             let expected = if *transposed { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
             assert_eq!(stored, expected, "{}", binding.name);
         }
@@ -59,6 +65,14 @@ fn one_layer(change: impl FnOnce(&mut crate::spec::LayerSpec)) -> ModelSpec {
     let mut spec = attention_model();
     change(&mut spec.layers[0]);
     spec
+}
+
+fn mixture(stored: ExpertTensors, change: impl FnOnce(&mut crate::spec::Experts)) -> ModelSpec {
+    one_layer(|layer| {
+        let mut block = experts(stored);
+        change(&mut block);
+        layer.feed_forward = FeedForward::Experts(block);
+    })
 }
 
 fn attention_layer(change: impl FnOnce(&mut crate::spec::Attention)) -> ModelSpec {
@@ -124,6 +138,26 @@ fn every_block_checks_over_one_two_and_four_chips() {
             l.feed_forward = FeedForward::Dense(plain);
         }),
         one_layer(|l| l.feed_forward = FeedForward::Dense(Mlp { activation: Activation::Gelu, ..mlp() })),
+        mixture(ExpertTensors::Apart, |_| {}),
+        mixture(ExpertTensors::Stacked, |block| block.shared = Some(mlp())),
+        mixture(ExpertTensors::StackedTransposed, |block| {
+            *block = with_expert_biases(block.clone());
+            block.router.linear = with_bias(block.router.linear.clone(), "router");
+            block.router.score = RouterScore::SoftmaxChosen;
+            block.router.normalised = false;
+            block.expert.activation = Activation::SwigluClamped { alpha: 1.702, limit: 7.0 };
+        }),
+        mixture(ExpertTensors::Apart, |block| {
+            block.router.score = RouterScore::Sigmoid;
+            block.router.correction = Some(Weight::whole("l.{l}.router.correction", &[8]));
+            block.router.groups = (4, 2);
+            block.router.group_sum_of_two = true;
+            block.router.scale = 2.5;
+        }),
+        mixture(ExpertTensors::StackedTransposed, |block| {
+            block.router.top_k = 1;
+            block.router.on_input = true;
+        }),
         hybrid_model(),
     ];
     for mut spec in specs {
@@ -235,28 +269,21 @@ fn refused(spec: &ModelSpec, cut: &Cut, message: &str) {
 #[test]
 fn what_the_language_cannot_say_is_refused_by_name() {
     let here = cut(DECODE, 1, Part::Layer(0));
-    let experts = one_layer(|l| {
-        l.feed_forward = FeedForward::Experts(crate::spec::Experts {
-            count: 8,
-            router: Router {
-                linear: linear("router", 8, HIDDEN),
-                score: RouterScore::Softmax,
-                correction: None,
-                groups: (1, 1),
-                group_sum_of_two: false,
-                top_k: 2,
-                normalised: true,
-                scale: 1.0,
-                on_input: false,
-            },
-            expert: mlp(),
-            stored: crate::spec::ExpertTensors::Apart,
-            shared: None,
-            shared_gate: None,
-        });
+    let plain = one_layer(|l| {
+        let mut block = experts(ExpertTensors::Apart);
+        block.expert.gate = None;
+        l.feed_forward = FeedForward::Experts(block);
     });
-    let message = "layer 0 (attention, experts) cannot be authored: a router over 8 experts is no operation yet";
-    refused(&experts, &here, message);
+    let message = "layer 0 (attention, experts) cannot be authored: an expert without a gate is no operation yet";
+    refused(&plain, &here, message);
+    let three = one_layer(|l| {
+        let mut block = experts(ExpertTensors::Stacked);
+        block.count = 3;
+        l.feed_forward = FeedForward::Experts(block);
+    });
+    let message =
+        "layer 0 (attention, experts) cannot be authored: `l.{l}.e.gate_up` is stored [8, 64, 64], not of 3 experts";
+    refused(&three, &here, message);
     let full = attention_layer(|a| a.qk_norm = Some(QkNorm::FullWidth { q: rms("q", 64), k: rms("k", 32) }));
     all(&full, 1);
     let message =

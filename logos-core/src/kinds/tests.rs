@@ -10,6 +10,7 @@ use super::*;
 use crate::author::{Source, sample};
 use crate::config;
 use crate::language::{Origin, Role as ValueRole, Sharding};
+use crate::shard::Slice;
 use crate::spec::{AttentionSpan, Mixer, QkNorm};
 
 const DECODE: Form = Form::Decode { ctx: 262_144, batch: 8 };
@@ -236,7 +237,8 @@ fn loads(spec: &ModelSpec, tp: u32) -> BTreeMap<String, BTreeSet<usize>> {
                 for chip in 0..tp {
                     let load = binding.expand(&program.authored.program, layer, chip).unwrap().load.unwrap();
                     let (_, boxes) = loaded.entry(load.tensor).or_insert_with(|| (whole.clone(), Vec::new()));
-                    boxes.extend(load.slice.axis0.into_iter().map(|rows| (rows, load.slice.axis1.clone())));
+                    let Slice { axis0, axis1 } = load.slice;
+                    boxes.extend(axis0.iter().flat_map(|rows| axis1.iter().map(|cols| (rows.clone(), cols.clone()))));
                 }
             }
         }
@@ -360,12 +362,12 @@ fn a_chip_loads_its_query_heads_from_a_fused_tensor() {
     assert_eq!(load.tensor, "model.language_model.layers.63.self_attn.q_proj.weight");
     // Heads 9, 10 and 11, of 512 rows each: first the query's 256, then the gate's.
     assert_eq!(load.slice.axis0, [4608..4864, 5120..5376, 5632..5888]);
-    assert_eq!(load.slice.axis1, 0..5120);
+    assert_eq!(load.slice.axis1, [0..5120]);
     assert_eq!(expand("Wg{l}", 3).load.unwrap().slice.axis0, [4864..5120, 5376..5632, 5888..6144]);
     let keys = |chip| expand("Wk{l}", chip).load.unwrap().slice.axis0;
     assert_eq!(keys(6), keys(7));
     assert_eq!(keys(6), [768..1024]);
-    assert_eq!(expand("Wo{l}", 1).load.unwrap().slice.axis1, 768..1536);
+    assert_eq!(expand("Wo{l}", 1).load.unwrap().slice.axis1, [768..1536]);
     assert_eq!(expand("x", 0).name, "xo62");
     assert_eq!(expand("cos", 0).name, "cos");
     assert_eq!(expand("Kc{l}", 0).name, "Kc63");

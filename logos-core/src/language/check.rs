@@ -1,6 +1,6 @@
 //! What must hold of a program: each declaration, each statement, and the program as a whole.
 
-use super::ast::{Element, Origin, Program, Role, Shape, Sharding, Statement, StatementId, Storage, Value, ValueId};
+use super::ast::{Origin, Program, Role, Shape, Sharding, Statement, StatementId, Value, ValueId};
 use super::builder::{MAX_CHIPS, MAX_VALUES, is_name};
 use super::declared::{activations, declared};
 use super::error::{Place, Problem, ProgramError};

@@ -14,6 +14,7 @@ mod operation;
 mod parser;
 mod printer;
 mod reader;
+mod routing;
 
 pub use ast::*;
 pub use builder::{Builder, MAX_CHIPS, MAX_NAME, MAX_VALUES};

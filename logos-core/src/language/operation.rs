@@ -136,7 +136,9 @@ fn attributes(reader: &mut Reader<'_>, read: &mut Read) -> Result<(), Fault> {
     }
     let missing = read.form.attributes.iter().zip(seen).find(|(attribute, seen)| required(attribute.kind) && !seen);
     match missing {
-        Some((attribute, _)) => Err(reader.here(Problem::AttributeMissing { op: read.form.name, name: attribute.name })),
+        Some((attribute, _)) => {
+            Err(reader.here(Problem::AttributeMissing { op: read.form.name, name: attribute.name }))
+        }
         None => Ok(()),
     }
 }

@@ -46,6 +46,7 @@ fn write_declaration(text: &mut String, program: &Program, value: &Value, role: 
     text.push_str(" be ");
     match role {
         Role::State => write!(text, "{} of ", value.shape.seqs)?,
+        Role::Weight if value.shape.seqs != 1 => write!(text, "{} of ", value.shape.seqs)?,
         Role::Input | Role::Weight | Role::Table(_) => text.push_str(article(value.shape.rows)),
     }
     write!(text, "{} by {} {} of ", value.shape.rows, value.shape.cols, role_word(role))?;

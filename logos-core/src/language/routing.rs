@@ -7,9 +7,8 @@ use crate::ops::Op;
 /// Everything wrong between routers and experts.
 pub(super) fn check(program: &Program) -> Vec<ProgramError> {
     let mut errors = Vec::new();
-    let routes = |statement: &&Statement| {
-        matches!(statement, Statement::Let { op: Op::RouterOp(_) | Op::ExpertsOp(_), .. })
-    };
+    let routes =
+        |statement: &&Statement| matches!(statement, Statement::Let { op: Op::RouterOp(_) | Op::ExpertsOp(_), .. });
     if !program.statements.iter().any(|statement| routes(&statement)) {
         return errors;
     }

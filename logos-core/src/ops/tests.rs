@@ -3,7 +3,7 @@
 use super::*;
 use crate::language::ast::{Axis, Element, Role, Storage, ValueId};
 use crate::language::{Builder, Problem};
-use crate::spec::Pairing;
+use crate::spec::{Activation, Pairing, RouterScore};
 use logos_bundle::table::layout::op;
 
 const WHOLE: Sharding = Sharding::Whole;
@@ -19,7 +19,17 @@ fn words_are_those_of_the_table_layout() {
     let f = f32::to_bits;
     let attention =
         AttentionOp { heads: 24, kv_heads: 4, scale: 0.0625, window: Some(512), chunk: None, softcap: Some(50.0) };
-    let table: [(Op, u32, Words); 13] = [
+    let router = RouterOp {
+        top: 8,
+        score: RouterScore::Sigmoid,
+        groups: Some((8, 4)),
+        two_best: true,
+        normalised: true,
+        scale: 2.5,
+    };
+    let clamped = Activation::SwigluClamped { alpha: 1.702, limit: 7.0 };
+    let experts = ExpertsOp { count: 128, top: 8, activation: clamped, on_input: true };
+    let table: [(Op, u32, Words); 15] = [
         (MatMul.into(), op::MATMUL, [0; 6]),
         (Scaled { by: 0.5 }.into(), op::SCALED, [f(0.5), 0, 0, 0, 0, 0]),
         (Gelu { tanh: true }.into(), op::GELU, [1, 0, 0, 0, 0, 0]),
@@ -32,6 +42,8 @@ fn words_are_those_of_the_table_layout() {
         (attention.into(), op::ATTENTION, [24, 4, f(0.0625), 512, 0, f(50.0)]),
         (CausalConv { taps: 4, silu: true }.into(), op::CONV, [4, 1, 0, 0, 0, 0]),
         (GatedDeltaOp { heads: 48, key_heads: 16 }.into(), op::DELTA, [48, 16, 0, 0, 0, 0]),
+        (router.into(), op::ROUTER, [8, 2, 8, 4, 3, f(2.5)]),
+        (experts.into(), op::EXPERTS, [128, 8, 3, f(1.702), f(7.0), 1]),
         (LastRow { sequences: 2 }.into(), op::LAST_ROW, [2, 0, 0, 0, 0, 0]),
     ];
     for (operation, code, words) in table {
@@ -118,8 +130,9 @@ fn products() {
 
 #[test]
 fn operations_on_equal_shardings() {
-    let expected = |a: Sharding, b: Sharding| match (a, b) {
+    let expected = |op: Op, a: Sharding, b: Sharding| match (a, b) {
         (WHOLE, WHOLE) | (COLUMNS, COLUMNS) | (COLUMN_GROUPS, COLUMN_GROUPS) => Some(a),
+        (PARTIAL, PARTIAL) if op == Plus.into() => Some(a),
         _ => None,
     };
     let operations: [Op; 4] = [Plus.into(), Times.into(), SwiGlu.into(), GeGlu { tanh: true }.into()];
@@ -128,7 +141,7 @@ fn operations_on_equal_shardings() {
             let mut b = Builder::new(4, Storage::Bf16);
             let operands = [value(&mut b, "x", x), value(&mut b, "y", y)];
             let got = b.bind("z", op, &operands).ok().and_then(|z| b.value(z)).map(|value| value.sharding);
-            assert_eq!(got, expected(x, y), "{op:?} of {x} and {y}");
+            assert_eq!(got, expected(op, x, y), "{op:?} of {x} and {y}");
         }
     }
 }
@@ -169,4 +182,63 @@ fn attributes_out_of_range_are_refused() {
         let problem = b.bind("y", op, &[x, x, x]).unwrap_err().problem;
         assert!(matches!(&problem, Problem::Attribute { name: found, .. } if *found == name), "{problem}");
     }
+}
+
+/// A router's statement and experts' over four chips, changed as asked for: what the experts' result lies as, or the problem.
+fn mixture(change: impl Fn(&mut RouterOp, &mut ExpertsOp), cut: bool) -> Result<Sharding, String> {
+    let mut router =
+        RouterOp { top: 2, score: RouterScore::Softmax, groups: None, two_best: false, normalised: false, scale: 1.0 };
+    let mut experts = ExpertsOp { count: 6, top: 2, activation: Activation::Silu, on_input: false };
+    change(&mut router, &mut experts);
+    let mut b = Builder::new(4, Storage::Bf16);
+    let mut declare = |name: &str, role, (seqs, rows, cols), sharding| {
+        b.declare(name, role, Shape { seqs, rows, cols }, Element::Real, Storage::Bf16, sharding).unwrap()
+    };
+    let (columns, rows) = if cut { (COLUMNS, ROWS) } else { (WHOLE, WHOLE) };
+    let x = declare("x", Role::Input, (1, 4, 16), WHOLE);
+    let of_router = declare("wr", Role::Weight, (1, 16, 6), WHOLE);
+    let [gate, up] = ["wg", "wu"].map(|name| declare(name, Role::Weight, (6, 16, 8), columns));
+    let down = declare("wd", Role::Weight, (6, 8, 16), rows);
+    let logits = b.bind("l", MatMul, &[x, of_router]).unwrap();
+    let r = b.bind("r", router, &[logits]).map_err(|error| error.problem.to_string())?;
+    assert_eq!(b.value(r).map(|value| (value.storage, value.shape.cols)), Some((Storage::F32, 2 * router.top)));
+    let y = b.bind("y", experts, &[x, r, gate, up, down]).map_err(|error| error.problem.to_string())?;
+    let sharding = b.value(y).unwrap().sharding;
+    let shown = if sharding == PARTIAL { b.bind("s", SumOverChips, &[y]).unwrap() } else { y };
+    b.show(shown).unwrap();
+    b.finish().map_err(|error| error.problem.to_string())?;
+    Ok(sharding)
+}
+
+#[test]
+fn experts_are_those_of_their_router() {
+    assert_eq!(mixture(|_, _| {}, false), Ok(WHOLE));
+    assert_eq!(mixture(|_, _| {}, true), Ok(PARTIAL));
+    assert_eq!(mixture(|router, _| router.groups = Some((3, 1)), true), Ok(PARTIAL));
+    let refused = |change: fn(&mut RouterOp, &mut ExpertsOp)| mixture(change, true).unwrap_err();
+    assert_eq!(refused(|router, _| router.top = 7), "`top` must be at most 6, the experts to choose from, found 7");
+    assert_eq!(
+        refused(|router, _| router.groups = Some((4, 2))),
+        "`groups` must be a divisor of the 6 experts that leaves 1 or more a group, found 4"
+    );
+    assert_eq!(refused(|router, _| router.groups = Some((3, 4))), "`kept` must be 1 to 3, the groups, found 4");
+    assert_eq!(refused(|router, _| router.two_best = true), "`two best` must be groups to choose by it, found 2");
+    assert_eq!(refused(|_, experts| experts.top = 3), "r `r` must be 4 by 6, found 4 by 4");
+    assert_eq!(refused(|_, experts| experts.count = 5), "gate `wg` must be 5 of 16 by 8, found 6 of 16 by 8");
+}
+
+#[test]
+fn a_routers_result_is_for_experts_alone() {
+    let mut b = Builder::new(1, Storage::Bf16);
+    let x = value(&mut b, "x", WHOLE);
+    let router =
+        RouterOp { top: 2, score: RouterScore::Softmax, groups: None, two_best: false, normalised: false, scale: 1.0 };
+    let r = b.bind("r", router, &[x]).unwrap();
+    let y = b.bind("y", Silu, &[r]).unwrap();
+    b.show(y).unwrap();
+    let error = b.finish().unwrap_err().problem.to_string();
+    assert_eq!(
+        error,
+        "its operand `r` must be a value that anything may read, found a router's result, which only experts read"
+    );
 }

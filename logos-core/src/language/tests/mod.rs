@@ -125,6 +125,61 @@ Show token.
 ",
 ];
 
+/// Mixtures of experts: DeepSeek-V3's router and a shared expert over eight chips; gpt-oss's clamps and biases; Llama-4's scores on
+/// the input.
+pub(super) const EXPERTS: [&str; 3] = [
+    "\
+## Main over 8 chips
+Activations are bf16.
+Let x be a 4 by 64 input of Real.
+Let Wr be a 64 by 256 weight of Real, stored bf16.
+Let c be a 1 by 256 weight of Real, stored f32.
+Let Ws be a 64 by 32 weight of Real, stored bf16, split columns.
+Let Wt be a 32 by 64 weight of Real, stored bf16, split rows.
+Let Wg be 256 of 64 by 32 weight of Real, stored q8_0, split columns.
+Let Wu be 256 of 64 by 32 weight of Real, stored q8_0, split columns.
+Let Wd be 256 of 32 by 64 weight of Real, stored bf16, split rows.
+Let l be x matmul Wr.
+Let r be router of l with c, top 8, score sigmoid, groups 8, kept 4, two best, normalised, scale 2.5.
+Let s be x matmul Ws.
+Let a be silu of s.
+Let t be a matmul Wt.
+Let e be experts of x by r through Wg, Wu and Wd, count 256, top 8, activation silu.
+Let p be e plus t.
+Let y be sum of p over chips.
+Show y.
+",
+    "\
+## Main
+Activations are bf16.
+Let x be a 4 by 64 input of Real.
+Let Wr be a 64 by 32 weight of Real, stored bf16.
+Let Wg be 32 of 64 by 48 weight of Real, stored bf16.
+Let Wu be 32 of 64 by 48 weight of Real, stored bf16.
+Let Wd be 32 of 48 by 64 weight of Real, stored bf16.
+Let bg be 32 of 1 by 48 weight of Real, stored bf16.
+Let bu be 32 of 1 by 48 weight of Real, stored bf16.
+Let bd be 32 of 1 by 64 weight of Real, stored bf16.
+Let l be x matmul Wr.
+Let r be router of l, top 4, score chosen, scale 1.
+Let y be experts of x by r through Wg, Wu and Wd with bg, bu and bd, count 32, top 4, activation clamped, alpha 1.702, limit 7.
+Show y.
+",
+    "\
+## Main
+Activations are f16.
+Let x be a 4 by 64 input of Real.
+Let Wr be a 64 by 1 weight of Real, stored f16.
+Let Wg be a 64 by 48 weight of Real, stored f16.
+Let Wu be a 64 by 48 weight of Real, stored f16.
+Let Wd be a 48 by 64 weight of Real, stored f16.
+Let l be x matmul Wr.
+Let r be router of l, top 1, score softmax, scale -0.5.
+Let y be experts of x by r through Wg, Wu and Wd, count 1, top 1, activation gelu_tanh, input scaled.
+Show y.
+",
+];
+
 fn parsed(text: &str) -> Program {
     parse(text).unwrap_or_else(|errors| panic!("{}", listed(&errors)))
 }

@@ -599,7 +599,7 @@ fn declarations_that_no_chip_can_hold() {
         "Let x be an 8 by 5120 input",
         "Let x be 2 of 8 by 5120 input",
         expect![[r#"
-        3:5: `x`: the value `x` must be one matrix: only a state is one a sequence, found 2 of 8 by 5120
+        3:5: `x`: the value `x` must be one matrix: only states and weights of experts are several, found 2 of 8 by 5120
     "#]],
     );
     edited(

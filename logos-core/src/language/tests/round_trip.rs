@@ -9,7 +9,7 @@ use crate::spec::{Pairing, Scaling};
 
 #[test]
 fn hand_written_programs_print_as_they_were_written() {
-    for text in [ATTENTION, GATED_DELTA].into_iter().chain(OTHERS) {
+    for text in [ATTENTION, GATED_DELTA].into_iter().chain(OTHERS).chain(EXPERTS) {
         let program = parsed(text);
         assert_eq!(print(&program), text);
         assert_eq!(check(&program), Ok(()));
@@ -19,7 +19,7 @@ fn hand_written_programs_print_as_they_were_written() {
 #[test]
 fn every_operation_of_the_table_is_in_a_hand_written_program() {
     let mut codes: Vec<u32> = Vec::new();
-    for text in [ATTENTION, GATED_DELTA].into_iter().chain(OTHERS) {
+    for text in [ATTENTION, GATED_DELTA].into_iter().chain(OTHERS).chain(EXPERTS) {
         for statement in parsed(text).statements {
             if let Statement::Let { op, .. } = statement {
                 codes.push(op.code());
