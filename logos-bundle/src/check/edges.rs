@@ -1,10 +1,11 @@
 //! Rules 4 to 7 and 9 on an edge: it is the one its port asks for, its tokens balance, its data are in time, its buffer
 //! has room and a place of its own.
 
+use super::frame::Chip;
 use super::ledger::{At, Ledger, failed, hold, holds};
 use super::parts::{self, Port, Take};
 use super::place::hops;
-use super::program::{Program, bytes};
+use super::program::{Program, bytes, ceil};
 use super::section::{Section, Stage, UNREACHED};
 use crate::table::layout::{NONE, Part, primitive};
 
@@ -68,6 +69,7 @@ pub(super) const fn port(
             all = true;
             1
         }
+        Take::HoldIn(groups) => groups,
         Take::Stream(_) | Take::Hold => s.groups,
     };
     holds!(l, 4 * 2, at,
@@ -103,9 +105,7 @@ pub(super) const fn port(
     s.end = start + capacity * slot;
     let way = hops(&p.frame.chip, &u.area, &v.area);
     let e = Edge { capacity, latency: u.ii + u.tail + way, release: v.ii + 2 + way };
-    // Distances from the input's load, at initiation intervals alone: first firing to first, last to last.
-    let mut first = u.first + e.latency;
-    let mut last = u.last + e.latency;
+    let mut groups_of = (1, 1);
     if holds == 0 {
         let out = tokens_out as i128;
         let taken = tokens_in as i128;
@@ -139,15 +139,28 @@ pub(super) const fn port(
             a * holds == u.firings => a * holds, u.firings, "firings of the producer, a multiple of the groups";
             b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
         );
-        first += (a - 1) * u.ii;
-        last += (b - 1) * v.ii;
+        groups_of = (a, b);
         hold_holds(s.interval, at, &u, &v, &e, holds, a, b, l);
     }
     if u.first != UNREACHED {
+        // Distances from the input's load, at initiation intervals alone: first firing to first, last to last.
+        let (a, b) = groups_of;
+        let own = if u.turn == NONE { u.ii } else { least(&p.frame.chip, &u) };
+        let taken = if v.turn == NONE { v.ii } else { least(&p.frame.chip, &v) };
+        let way = e.latency - u.ii + own;
         let v = &mut s.stages[to];
-        v.first = largest(v.first, first);
-        v.last = largest(v.last, last);
+        v.first = largest(v.first, u.first + way + (a - 1) * own);
+        v.last = largest(v.last, u.last + way + (b - 1) * taken);
     }
+}
+
+/// The interval a stage's bound counts with: a load's in a turn is the schedule's choice, and no choice is below its token's
+/// bytes at the memory's whole rate.
+const fn least(c: &Chip, v: &Stage) -> i128 {
+    if v.tier > 2 || c.rate[v.tier as usize] == 0 {
+        return v.ii;
+    }
+    largest(1, ceil(v.bytes * 65536, c.rate[v.tier as usize]))
 }
 
 const fn largest(a: i128, b: i128) -> i128 {

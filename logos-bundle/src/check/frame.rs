@@ -21,6 +21,7 @@ pub(super) struct Frame<'a> {
     pub(super) ropes: &'a [Row],
     pub(super) bindings: &'a [Row],
     pub(super) layers: &'a [Row],
+    pub(super) strings: &'a [Row],
     pub(super) string_bytes: u64,
 }
 
@@ -62,6 +63,7 @@ pub(super) struct Chip {
     pub(super) latency: [i128; 3],
     pub(super) link_latency: i128,
     pub(super) context_tile: i128,
+    pub(super) tile: i128,
     pub(super) sram_ports: i128,
     /// Bytes by tier; SRAM's is `cells * scratchpad`.
     pub(super) bytes: [i128; 3],
@@ -126,7 +128,8 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
     let (turns, rest) = rest.split_at(counts[8]);
     let (ropes, rest) = rest.split_at(counts[9]);
     let (bindings, rest) = rest.split_at(counts[10]);
-    let (layers, _) = rest.split_at(counts[11]);
+    let (layers, rest) = rest.split_at(counts[11]);
+    let (_, strings) = rest.split_at(counts[12]);
     let deployment = deployment(&deployment_rows[0], bytes, l);
     let chip = chip(&chip_rows[0], &chip_rows[1], bytes, &deployment, l);
     if l.failed(0) {
@@ -145,6 +148,7 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
         ropes,
         bindings,
         layers,
+        strings,
         string_bytes: bytes,
     })
 }
@@ -227,6 +231,7 @@ const fn chip(first: &Row, second: &Row, strings: u64, deployment: &Deployment, 
         latency: [0, hbm_first as i128, ddr_first as i128],
         link_latency: link_first as i128,
         context_tile: context as i128,
+        tile: tile as i128,
         sram_ports: ports as i128,
         bytes: [cells as i128 * pad as i128, wide(hbm0, hbm1), wide(ddr0, ddr1)],
         strip: strip as i128,

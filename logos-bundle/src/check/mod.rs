@@ -9,6 +9,7 @@
 //! of bounded numbers are formed in 64 bits, sums of products and triple products in 128.
 
 mod edges;
+mod experts;
 mod frame;
 mod interval;
 mod ledger;

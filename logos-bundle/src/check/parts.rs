@@ -1,6 +1,7 @@
 //! What a statement decomposes into (RULES.md section 3): for each part of each operation the stage it must be, worked
 //! out from the statement and its values alone.
 
+use super::experts;
 use super::program::{Program, Statement, bytes, ceil, role};
 use super::section::Section;
 use crate::table::layout::{NONE, op, part, primitive};
@@ -14,6 +15,8 @@ pub(super) enum Take {
     Hold,
     /// The whole value, held for all groups.
     HoldAll,
+    /// Held in so many groups of the stage's own.
+    HoldIn(i128),
 }
 
 /// A port a stage must have.
@@ -60,7 +63,7 @@ pub(super) struct Expected {
 }
 
 /// Starts a stage over.
-const fn stage(e: &mut Expected, primitive: u32, firings: i128) {
+pub(super) const fn stage(e: &mut Expected, primitive: u32, firings: i128) {
     e.primitive = primitive;
     e.firings = firings;
     e.a = 1;
@@ -77,20 +80,20 @@ const fn stage(e: &mut Expected, primitive: u32, firings: i128) {
 }
 
 /// A stage that moves tokens of so many bytes.
-const fn moves(e: &mut Expected, primitive: u32, firings: i128, bytes: i128, tier: u32) {
+pub(super) const fn moves(e: &mut Expected, primitive: u32, firings: i128, bytes: i128, tier: u32) {
     stage(e, primitive, firings);
     e.bytes = bytes;
     e.tier = tier;
 }
 
 /// A load of a declared value: tokens of so many of its elements.
-const fn load(e: &mut Expected, p: &Program<'_>, v: u32, firings: i128, elements: i128) {
+pub(super) const fn load(e: &mut Expected, p: &Program<'_>, v: u32, firings: i128, elements: i128) {
     let v = &p.values[v as usize];
     moves(e, primitive::LOAD, firings, bytes(v.storage, elements), v.tier);
 }
 
 /// An elementwise stage: `n` elements of so many operations a firing.
-const fn lanes(e: &mut Expected, p: &Program<'_>, primitive: u32, firings: i128, n: i128, ops: i128) {
+pub(super) const fn lanes(e: &mut Expected, p: &Program<'_>, primitive: u32, firings: i128, n: i128, ops: i128) {
     let c = &p.frame.chip;
     stage(e, primitive, firings);
     e.a = ceil(n, c.lanes);
@@ -98,17 +101,17 @@ const fn lanes(e: &mut Expected, p: &Program<'_>, primitive: u32, firings: i128,
 }
 
 impl Expected {
-    const fn port(&mut self, value: u32, part: usize, take: Take, slot: i128) {
+    pub(super) const fn port(&mut self, value: u32, part: usize, take: Take, slot: i128) {
         self.ports[self.count] = Port { value, part, take, slot };
         self.count += 1;
     }
 
-    const fn reads(&mut self, value: u32, take: Take) {
+    pub(super) const fn reads(&mut self, value: u32, take: Take) {
         self.port(value, 0, take, 0);
     }
 
     /// A port from a part of the statement that loads.
-    const fn loads(&mut self, part: usize, take: Take) {
+    pub(super) const fn loads(&mut self, part: usize, take: Take) {
         self.port(NONE, part, take, 0);
     }
 
@@ -134,7 +137,7 @@ impl Expected {
     }
 
     /// The statement has no such part.
-    const fn none(&mut self) {
+    pub(super) const fn none(&mut self) {
         self.primitive = NONE;
     }
 }
@@ -146,10 +149,11 @@ pub(super) const MOST: usize = 10;
 pub(super) const fn range(code: u32) -> (u32, u32) {
     match code {
         op::INPUT | op::SHOW | op::APPEND | op::ROWS | op::LAST_ROW | op::SUM_CHIPS | op::GATHER_CHIPS => (0, 1),
-        op::MATMUL | op::PLUS | op::TIMES => (0, 2),
+        op::MATMUL | op::PLUS | op::TIMES | op::ROUTER => (0, 2),
         op::DECAY | op::ARGMAX | op::ROPE | op::DELTA => (0, 3),
         op::RMSNORM | op::LAYERNORM | op::CONV => (0, 4),
         op::ATTENTION => (0, 6),
+        op::EXPERTS => (0, 10),
         op::L2NORM => (3, 4),
         _ => (1, 2),
     }
@@ -162,6 +166,7 @@ pub(super) const fn emitter(p: &Program<'_>, st: &Statement) -> u32 {
         op::DECAY | op::ROPE | op::CONV => 2,
         op::RMSNORM | op::LAYERNORM | op::L2NORM => 3,
         op::ATTENTION => 5,
+        op::EXPERTS => 9,
         op::ARGMAX if p.values[st.x[0] as usize].parts == 1 => 0,
         op::ARGMAX => 2,
         _ => 1,
@@ -235,6 +240,8 @@ pub(super) const fn expect(e: &mut Expected, p: &Program<'_>, s: &Section, st: &
             e.loads(0, Take::Hold);
             e.loads(1, Take::Hold);
         }
+        op::ROUTER => experts::router_part(e, p, s, st, part),
+        op::EXPERTS => experts::experts_part(e, p, s, st, part),
         op::ATTENTION => attention(e, p, st, part),
         op::CONV => conv(e, p, s, st, part),
         op::DELTA => delta(e, p, s, st, part),

@@ -47,6 +47,9 @@ pub(super) struct Value {
     pub(super) used: bool,
     pub(super) shown: bool,
     pub(super) bound: bool,
+    /// Whether it is a router's result, and a weight of experts.
+    pub(super) routing: bool,
+    pub(super) banked: bool,
     /// Of a state: the statement that reads it, and the one that writes it.
     pub(super) reader: u32,
     pub(super) writer: u32,
@@ -80,6 +83,8 @@ impl Value {
         used: false,
         shown: false,
         bound: false,
+        routing: false,
+        banked: false,
         reader: NONE,
         writer: NONE,
         cache: false,
@@ -200,7 +205,7 @@ impl<'a> Program<'a> {
                     v.bound == stated => stated, v.bound, "a statement binds or declares the value";
                     v.used || v.role == role::INPUT => 1, 0, "statements that read the value, at least";
                 );
-                if v.role == role::BOUND && v.storage != storage::I32 {
+                if v.role == role::BOUND && v.storage != storage::I32 && !v.routing {
                     let first = if storage == NONE { v.storage } else { storage };
                     hold!(l, 1, v.storage == first, at, first, v.storage, "storage of the program's bound Real values");
                     storage = first;
@@ -278,6 +283,8 @@ const fn value(row: &Row, at: At, chips: i128, l: &mut Ledger) -> Value {
         used: false,
         shown: false,
         bound: false,
+        routing: false,
+        banked: false,
         reader: NONE,
         writer: NONE,
         cache: false,

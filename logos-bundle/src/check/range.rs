@@ -106,19 +106,36 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
     }
     let mut i = b0;
     while i < b0 + nb {
-        let [value, name, name_len, tensor, tensor_len, transposed, offset, _, _, _, _, _, class, r0, r1, r2] =
-            f.bindings[i as usize];
+        let [
+            value,
+            name,
+            name_len,
+            tensor,
+            tensor_len,
+            transposed,
+            offset,
+            _,
+            _,
+            _,
+            _,
+            _,
+            class,
+            taken,
+            stacked,
+            spare,
+        ] = f.bindings[i as usize];
         let bytes = f.string_bytes;
         let name_end = name as u64 + name_len as u64;
         let tensor_end = tensor as u64 + tensor_len as u64;
-        holds!(l, 0 * 7, At(Part::Bindings as u32, i),
+        holds!(l, 0 * 8, At(Part::Bindings as u32, i),
             value < nv => nv, value, "value of a binding, below";
             name_end <= bytes => bytes, name_end, "end of the name, at most";
             tensor_end <= bytes => bytes, tensor_end, "end of the tensor's name, at most";
             transposed <= 1 => 1, transposed, "transposed, at most";
             offset <= SHAPE_LIMIT => SHAPE_LIMIT, offset, "first stored index, at most";
             class <= 4 => 4, class, "class of a binding, at most";
-            r0 | r1 | r2 == 0 => 0, r0 | r1 | r2, "reserved words of a binding";
+            taken | stacked <= 1 => 1, taken | stacked, "axis taken, and whether experts have one, at most";
+            spare == 0 => 0, spare, "reserved word of a binding";
         );
         i += 1;
     }

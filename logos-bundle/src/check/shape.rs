@@ -2,6 +2,7 @@
 //! operation can mean. Marks the values each statement reads.
 
 use super::RANGE_LIMIT;
+use super::experts;
 use super::ledger::{At, Ledger, equal, failed, hold, holds};
 use super::program::{Program, Statement, role};
 use crate::table::layout::{NONE, Part, op, storage};
@@ -11,11 +12,11 @@ const ONE: u32 = 0x3f80_0000;
 /// Bits of infinity in f32: as integers, the positive finite numbers lie between 0 and this.
 const INFINITY: u32 = 0x7f80_0000;
 
-const fn positive(bits: u32) -> bool {
+pub(super) const fn positive(bits: u32) -> bool {
     bits > 0 && bits < INFINITY
 }
 
-const fn finite(bits: u32) -> bool {
+pub(super) const fn finite(bits: u32) -> bool {
     bits & INFINITY != INFINITY
 }
 
@@ -36,6 +37,8 @@ const fn form(code: u32) -> Option<(u32, u32, u32)> {
         op::ATTENTION => (0b111, 0b111_1111, 6),
         op::CONV => (0b11, 0b111, 2),
         op::DELTA => (0b1_1111, 0b11_1111, 2),
+        op::ROUTER => (0b1, 0b11, 6),
+        op::EXPERTS => (0b1_1111, 0b1111_1111, 6),
         _ => return None,
     })
 }
@@ -87,6 +90,8 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         op::L2NORM => l2norm(p, st, l),
         op::ROPE => rope(p, st, l),
         op::ATTENTION => attention(p, st, l),
+        op::ROUTER => experts::router(p, st, l),
+        op::EXPERTS => experts::experts(p, st, l),
         op::CONV => conv(p, st, l),
         op::DELTA => delta(p, st, l),
         op::LAST_ROW => last_row(p, st, l),
@@ -104,6 +109,7 @@ const fn show(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     v.used = true;
     v.shown = true;
     hold!(l, 1, v.role == role::BOUND && v.statement < st.index as u32, at, 1, 0, "value shown, bound before");
+    hold!(l, 1, !v.routing, at, 0, 1, "routers' results shown");
     hold!(l, 9, v.tier != NONE, at, 2, v.tier, "tier of a shown value, at most");
     (p.shows, p.shown) = (p.shows + 1, st.result);
 }
@@ -214,12 +220,13 @@ const fn result(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 }
 
 /// An operand that is an activation: Real, of this program's rows, and bound before. Returns it.
-const fn activation(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
+pub(super) const fn activation(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
     let k = v as usize;
     let x = &mut p.values[k];
     x.used = true;
-    holds!(l, 1 * 3, At(Part::Statements as u32, p.first_statement + st.index as u32),
+    holds!(l, 1 * 4, At(Part::Statements as u32, p.first_statement + st.index as u32),
         (x.role == role::BOUND || x.role == role::INPUT) && x.storage != storage::I32 => role::BOUND, x.role, "operand, an activation";
+        !x.routing => 0, 1, "routers' results read by what is no experts";
         x.statement < st.index as u32 => st.index, x.statement, "statement of the operand, below";
         x.rows == p.m => p.m, x.rows, "rows of the operand";
     );
@@ -228,12 +235,16 @@ const fn activation(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger)
 
 const fn weight(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
     p.values[v as usize].used = true;
-    equal!(l, 1, p.statement_at(st.index), role::WEIGHT, p.values[v as usize].role, "role of the operand");
+    let w = &p.values[v as usize];
+    holds!(l, 1 * 2, p.statement_at(st.index),
+        w.role == role::WEIGHT => role::WEIGHT, w.role, "role of the operand";
+        w.seqs == 1 => 1, w.seqs, "copies of a weight that is no experts'";
+    );
     v as usize
 }
 
 /// A one-row weight of so many columns, plain elements.
-const fn one_row(p: &mut Program<'_>, st: &Statement, v: u32, cols: i128, l: &mut Ledger) {
+pub(super) const fn one_row(p: &mut Program<'_>, st: &Statement, v: u32, cols: i128, l: &mut Ledger) {
     let w = p.values[weight(p, st, v, l)];
     let at = p.statement_at(st.index);
     hold!(l, 1, w.rows == 1 && w.storage != storage::Q8_0, at, 1, w.rows, "rows of a plain weight");

@@ -1,7 +1,8 @@
 //! Rule 11: the sharding of every bound value, derived again from its operands'.
 
+use super::experts;
 use super::ledger::{Ledger, equal, hold, holds};
-use super::program::{Program, Statement, Value, sharding};
+use super::program::{Program, Statement, Value, role, sharding};
 use crate::table::layout::{NONE, op};
 
 use sharding::{COLS, PARTIAL, ROWS, WHOLE};
@@ -43,7 +44,17 @@ pub(super) const fn statement(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
                 x.sharding == COLS && w.sharding == ROWS && x.parts == chips && w.parts == chips
             }
         }
+        op::PLUS if x.sharding == PARTIAL => {
+            let b = &p.values[st.x[1] as usize];
+            b.sharding == PARTIAL && b.role == role::BOUND
+        }
         op::PLUS | op::TIMES | op::SWIGLU | op::GEGLU => plain(x) && like(x, &p.values[st.x[1] as usize]),
+        op::ROUTER => experts::router_lies(p, st),
+        op::EXPERTS => {
+            let split = p.values[st.x[2] as usize].sharding != WHOLE;
+            (derived, parts) = (if split { PARTIAL } else { WHOLE }, 1);
+            experts::experts_lie(p, st, chips)
+        }
         op::DECAY => plain(x) && like(x, &p.values[st.x[1] as usize]) && like(x, &p.values[st.x[2] as usize]),
         op::SCALED => x.sharding != ROWS,
         op::SILU | op::GELU | op::SIGMOID | op::TANH | op::SOFTCAP => plain(x),

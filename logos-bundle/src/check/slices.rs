@@ -19,7 +19,7 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
     }
     let mut i = first;
     while i < first + count {
-        let [v, _, _, place, tensor, transposed, offset, run, stride, runs, axis0, axis1, class, ..] =
+        let [v, _, _, place, tensor, transposed, offset, run, stride, runs, axis0, axis1, class, along, stacked, _] =
             p.frame.bindings[i as usize];
         let at = At(Part::Bindings as u32, i);
         let value = &p.values[v as usize];
@@ -37,24 +37,31 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
         );
         bound[v as usize] = true;
         if value.role == role::WEIGHT {
-            let (taken, other) = if transposed == 1 { (value.cols, value.rows) } else { (value.rows, value.cols) };
+            // The value's columns lie along stored axis 0 where it is transposed, else along axis 1.
+            let columns = transposed != along;
+            let (taken, other) = if columns { (value.cols, value.rows) } else { (value.rows, value.cols) };
+            let (axis, beside) = if along == 1 { (axis1, axis0) } else { (axis0, axis1) };
             let take = run as i128 * runs as i128;
             let end = offset as i128 + (runs as i128 - 1) * stride as i128 + run as i128;
-            let inside = runs > 0 && end <= axis0 as i128 && axis0 <= SHAPE_LIMIT;
+            let inside = runs > 0 && end <= axis as i128 && axis <= SHAPE_LIMIT;
             let apart = if runs == 1 { stride == run } else { stride >= run };
-            holds!(l, 11 * 6, at,
+            holds!(l, 11 * 7, at,
                 tensor != 0 => 1, tensor, "length of the name of a weight's tensor, at least";
-                taken == take => taken, take, "stored indices taken along axis 0";
-                other == axis1 as i128 => other, axis1, "stored axis 1";
+                taken == take => taken, take, "stored indices taken along their axis";
+                other == beside as i128 => other, beside, "the other stored axis";
                 apart => run, stride, "distance between runs, at least (of a single one, its length)";
-                inside => axis0, end, "end of the last run, at most";
-                take == axis0 as i128 || tiled(p, first, count, i) => 1, 0, "weights take each index of their tensor once";
+                inside => axis, end, "end of the last run, at most";
+                take == axis as i128 || tiled(p, first, count, i) => 1, 0, "weights take each index of their tensor once";
+                stacked == 0 || value.banked => 0, stacked, "axis of experts of a weight that has none";
             );
+            if value.banked && stacked == 0 {
+                hold!(l, 11, by_expert(p, place, tensor), at, 1, 0, "`{e}` in the name of an expert's own tensor");
+            }
             if value.counted_elsewhere {
                 hold!(l, 9, counted(p, i), at, 1, 0, "the embedding's binding of the same bytes, which counts them");
             }
         } else {
-            let rest = place | tensor | transposed | offset | run | stride | runs | axis0 | axis1;
+            let rest = place | tensor | transposed | offset | run | stride | runs | axis0 | axis1 | along | stacked;
             equal!(l, 11, at, 0, rest, "tensor and slice of what no checkpoint holds");
         }
         i += 1;
@@ -76,13 +83,31 @@ const fn tiled(p: &Program<'_>, first: u32, count: u32, i: u32) -> bool {
         let other = &p.frame.bindings[j as usize];
         if same(own, other) {
             taken += other[7] as i128 * other[9] as i128;
-            if j != i && !(other[10] == own[10] && other[11] == own[11] && apart(own, other)) {
+            let alike = other[10] == own[10] && other[11] == own[11] && other[13] == own[13] && other[14] == own[14];
+            if j != i && !(alike && apart(own, other)) {
                 return false;
             }
         }
         j += 1;
     }
-    taken == own[10] as i128
+    taken == own[10 + own[13] as usize] as i128
+}
+
+/// Whether a string tells experts apart: `{e}` is in it.
+const fn by_expert(p: &Program<'_>, start: u32, length: u32) -> bool {
+    let strings = p.frame.strings;
+    let mut i = start as usize;
+    let end = start as usize + length as usize;
+    let mut seen = 0u32;
+    while i < end {
+        let word = strings[i / 64][i % 64 / 4];
+        seen = seen << 8 | word >> (8 * (i % 4)) & 0xff;
+        if i + 1 >= start as usize + 3 && seen & 0xff_ffff == 0x7b_657d {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Whether two takes are seen to have no index in common: one ends before the other, or both have the same distance between
@@ -116,6 +141,7 @@ const fn counted(p: &Program<'_>, i: u32) -> bool {
         let other = &f.bindings[j as usize];
         let counts = &f.values[embed[program_row::VALUES] as usize + other[0] as usize];
         let taken = own[6] == other[6] && own[7] == other[7] && own[8] == other[8] && own[9] == other[9];
+        let taken = taken && own[13] == other[13] && own[14] == other[14];
         let stored = own[10] == other[10] && own[11] == other[11] && value[3] == counts[3];
         let weight = counts[2] == role::WEIGHT && counts[13] == 0;
         if same(own, other) && taken && stored && weight && cut(own, value) == cut(other, counts) {

@@ -43,14 +43,37 @@ impl<'a> Binding<'a> {
             };
             return Name(Form::Hidden { layer });
         }
-        Name(Form::Filled { template: self.program.bundle.text(self.row, field::NAME), layer })
+        Name(Form::Filled { template: self.program.bundle.text(self.row, field::NAME), layer, expert: None })
     }
 
-    /// The checkpoint tensor it is loaded from at a layer; [`None`] for what no checkpoint holds.
+    /// The checkpoint tensor it is loaded from at a layer; [`None`] for what no checkpoint holds. Where experts are tensors of
+    /// their own, the name has `{e}` for the expert: see [`Binding::tensor_of`].
     #[must_use]
     pub fn tensor(&self, layer: u32) -> Option<Name<'a>> {
+        self.tensor_at(layer, None)
+    }
+
+    /// The checkpoint tensor that holds an expert at a layer: the same one for all where they are stacked.
+    #[must_use]
+    pub fn tensor_of(&self, layer: u32, expert: u32) -> Option<Name<'a>> {
+        self.tensor_at(layer, Some(expert))
+    }
+
+    fn tensor_at(&self, layer: u32, expert: Option<u32>) -> Option<Name<'a>> {
         let template = self.program.bundle.text(self.row, field::TENSOR);
-        (!template.is_empty()).then_some(Name(Form::Filled { template, layer }))
+        (!template.is_empty()).then_some(Name(Form::Filled { template, layer, expert }))
+    }
+
+    /// Copies of the value: of a weight of experts one an expert, of a state one a sequence, else 1.
+    #[must_use]
+    pub fn copies(&self) -> u32 {
+        self.value().map_or(0, |value| value.shape().sequences)
+    }
+
+    /// Whether the stored tensor has an axis for the experts before the two that [`Binding::stored`] tells of.
+    #[must_use]
+    pub fn stacked(&self) -> bool {
+        self.row.get(field::STACKED) != 0
     }
 
     /// Whether the program's rows are the stored tensor's axis 1 (as of a `Linear`'s weight, stored outputs by inputs).
@@ -59,7 +82,7 @@ impl<'a> Binding<'a> {
         self.row.get(field::TRANSPOSED) != 0
     }
 
-    /// The stored tensor's shape: axis 0, and all further axes as one.
+    /// The stored tensor's shape, of one expert where they are stacked: axis 0, and all further axes as one.
     #[must_use]
     pub fn stored(&self) -> [u32; 2] {
         [self.row.get(field::STORED), self.row.get(field::STORED + 1)]
@@ -69,6 +92,22 @@ impl<'a> Binding<'a> {
     /// the deployment does not have.
     #[must_use]
     pub fn axis0(&self, chip: u32) -> Runs {
+        self.axis(chip, 0)
+    }
+
+    /// Indices of stored axis 1 that a chip loads, likewise.
+    #[must_use]
+    pub fn axis1(&self, chip: u32) -> Runs {
+        self.axis(chip, 1)
+    }
+
+    fn axis(&self, chip: u32, axis: u32) -> Runs {
+        let stored = u64::from(self.row.get(field::STORED + axis as usize));
+        if self.row.get(field::TAKEN) != axis {
+            let (first, end) = self.share_of(stored, chip, axis);
+            let take = Take { offset: 0, run: stored, stride: stored, count: 1 };
+            return Runs { take, next: first, end, stored };
+        }
         let take = Take {
             offset: self.row.get(field::OFFSET).into(),
             run: self.row.get(field::RUN).into(),
@@ -77,22 +116,19 @@ impl<'a> Binding<'a> {
         };
         // Runs that overlap make no selection; only a damaged table has them.
         let taken = if take.count > 1 && take.stride < take.run { 0 } else { take.run * take.count };
-        let (first, end) = self.share_of(taken, chip, 0);
-        Runs { take, next: first, end, stored: u64::from(self.row.get(field::STORED)) }
+        let (first, end) = self.share_of(taken, chip, axis);
+        Runs { take, next: first, end, stored }
     }
 
-    /// Indices of stored axis 1 that a chip loads. None for a chip that the deployment does not have.
-    #[must_use]
-    pub fn axis1(&self, chip: u32) -> Run {
-        let (first, end) = self.share_of(u64::from(self.row.get(field::STORED + 1)), chip, 1);
-        Run { start: first as u32, length: (end - first) as u32 }
-    }
-
-    /// Elements of the stored tensor that a chip loads.
+    /// Elements of the stored tensor, or tensors, that a chip loads.
     #[must_use]
     pub fn elements(&self, chip: u32) -> u64 {
-        let rows = self.axis0(chip).fold(0u64, |sum, run| sum.saturating_add(run.length.into()));
-        rows.saturating_mul(self.axis1(chip).length.into())
+        let along = |runs: Runs| runs.fold(0u64, |sum, run| sum.saturating_add(run.length.into()));
+        let one = along(self.axis0(chip)).saturating_mul(along(self.axis1(chip)));
+        match self.class() {
+            BindingClass::Weight => one.saturating_mul(self.copies().into()),
+            _ => one,
+        }
     }
 
     /// Bytes of what a chip holds of the value, as the program stores it, all sequences.
@@ -167,6 +203,12 @@ pub struct Runs {
     stored: u64,
 }
 
+impl fmt::Display for Runs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.clone().enumerate().try_for_each(|(i, run)| write!(f, "{}{run}", if i == 0 { "" } else { ", " }))
+    }
+}
+
 impl Iterator for Runs {
     type Item = Run;
 
@@ -190,36 +232,43 @@ impl Iterator for Runs {
     }
 }
 
-/// A name with the layer filled in; prints itself, honours a width, and `==` compares it with a `str`.
+/// A name with the layer, and perhaps the expert, filled in; prints itself, honours a width, and `==` compares it with a `str`.
 #[derive(Clone, Copy)]
 pub struct Name<'a>(Form<'a>);
 
 #[derive(Clone, Copy)]
 enum Form<'a> {
-    /// The template with `{l}` replaced.
-    Filled { template: Text<'a>, layer: u32 },
+    /// The template with `{l}` replaced, and `{e}` where an expert is asked for.
+    Filled { template: Text<'a>, layer: u32, expert: Option<u32> },
     /// What the layer before shows.
     Hidden { layer: u32 },
 }
 
-const HOLE: &str = "{l}";
+const LAYER: &str = "{l}";
+const EXPERT: &str = "{e}";
 
 impl Name<'_> {
     fn write_to(&self, out: &mut dyn Write) -> fmt::Result {
-        let (mut rest, layer) = match self.0 {
+        let (mut rest, layer, expert) = match self.0 {
             Form::Hidden { layer } => {
                 return match layer.checked_sub(1) {
                     None => out.write_str("x"),
                     Some(before) => write!(out, "xo{before}"),
                 };
             }
-            Form::Filled { template, layer } => (template, layer),
+            Form::Filled { template, layer, expert } => (template, layer, expert),
         };
-        while let Some(at) = rest.find(HOLE) {
-            write!(out, "{}{layer}", rest.part(0, at))?;
-            rest = rest.part(at + HOLE.len() as u32, u32::MAX);
+        loop {
+            let of_layer = rest.find(LAYER).map(|at| (at, layer));
+            let of_expert = expert.and_then(|expert| Some((rest.find(EXPERT)?, expert)));
+            let next = match (of_layer, of_expert) {
+                (Some(layer), Some(expert)) => Some(if layer.0 < expert.0 { layer } else { expert }),
+                (one, other) => one.or(other),
+            };
+            let Some((at, number)) = next else { return rest.write_to(out) };
+            write!(out, "{}{number}", rest.part(0, at))?;
+            rest = rest.part(at + LAYER.len() as u32, u32::MAX);
         }
-        rest.write_to(out)
     }
 }
 

@@ -57,7 +57,7 @@ const fn entry(
 const FORM: &[(&str, Kind)] = &[("tanh", Count)];
 
 #[rustfmt::skip]
-const TABLE: [Entry; 27] = [
+const TABLE: [Entry; 29] = [
     entry(op::INPUT, "input", &[], &[]),
     entry(op::SHOW, "show", &[], &[]),
     entry(op::APPEND, "append", &[], &[]),
@@ -87,6 +87,12 @@ const TABLE: [Entry; 27] = [
     entry(op::ARGMAX, "argmax", &[], &[]),
     entry(op::SUM_CHIPS, "sum over chips", &[], &[]),
     entry(op::GATHER_CHIPS, "gather over chips", &[], &[]),
+    entry(op::ROUTER, "router", &[
+        ("top", Count), ("score", Count), ("groups", Count), ("kept", Count), ("flags", Count), ("scale", Real),
+    ], &[(0, 1)]),
+    entry(op::EXPERTS, "experts", &[
+        ("count", Count), ("top", Count), ("activation", Count), ("alpha", Real), ("limit", Real), ("input scaled", Count),
+    ], &[(0, 2), (1, 3), (2, 4), (3, 5), (4, 6), (5, 7)]),
 ];
 
 impl Operation {

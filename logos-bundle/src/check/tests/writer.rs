@@ -429,6 +429,7 @@ fn schedule(p: &Program<'_>, s: &Section, stages: &mut [Stage]) -> Rows {
             let (q, groups) = match port.take {
                 Take::Stream(k) if !whole => (k, 0),
                 Take::HoldAll => (0, 1),
+                Take::HoldIn(groups) => (0, groups),
                 Take::Stream(_) | Take::Hold => (0, s.groups),
             };
             let tokens = if groups > 0 {
@@ -550,7 +551,8 @@ fn schedule(p: &Program<'_>, s: &Section, stages: &mut [Stage]) -> Rows {
     let mut turns = vec![];
     let mut turn_of = [NONE; 3];
     for tier in [1, 2] {
-        let length = stages.iter().filter(|g| windowed(g) && g.e.tier == tier).map(|g| g.e.firings * g.period).max();
+        let of_tier = stages.iter().filter(|g| windowed(g) && g.e.tier == tier);
+        let length = of_tier.map(|g| g.start + g.e.firings * g.period).max();
         if let Some(length) = length {
             turn_of[tier as usize] = turns.len() as u32;
             let mut row = [0; 16];

@@ -30,7 +30,11 @@ fn read_all(bundle: Bundle<'_>) -> usize {
         for binding in program.bindings().take(100) {
             let _ = write!(out, "{binding} {} {}", binding.name(u32::MAX), binding.bytes());
             for chip in chips {
-                let _ = write!(out, "{:?} {}", binding.axis0(chip).take(10).collect::<Vec<_>>(), binding.axis1(chip));
+                let _ = write!(
+                    out,
+                    "{:?}",
+                    binding.axis0(chip).take(10).chain(binding.axis1(chip).take(10)).collect::<Vec<_>>()
+                );
             }
         }
         for section in program.sections().take(100) {

@@ -7,7 +7,7 @@ use crate::deployment::Form;
 use crate::testing::{TEXT, small};
 use crate::view::{
     Attribute, Binder, BindingClass, Bundle, BundleError, Bundles, Flow, Primitive, ProgramRole, RopePart, RopeScaling,
-    Run, Sharding, Share, Storage, Tier,
+    Sharding, Share, Storage, Tier,
 };
 
 fn lines<T: ToString>(views: impl Iterator<Item = T>) -> Vec<String> {
@@ -162,10 +162,10 @@ fn bindings_for_a_layer_and_a_chip() {
     assert_eq!(lines(binding(1).axis0(0)), ["16..24"]);
     assert_eq!(lines(binding(1).axis0(3)), ["64..72"]);
     assert_eq!(binding(1).axis0(4).next(), None, "there is no fifth chip");
-    assert_eq!(binding(1).axis1(3), Run { start: 0, length: 64 });
+    assert_eq!(lines(binding(1).axis1(3)), ["0..64"]);
     // Rows of the program are stored axis 1.
     assert_eq!(lines(binding(3).axis0(2)), ["0..64"]);
-    assert_eq!(binding(3).axis1(2), Run { start: 16, length: 8 });
+    assert_eq!(lines(binding(3).axis1(2)), ["16..24"]);
     assert_eq!((binding(3).elements(2), binding(3).bytes()), (8 * 64, 8 * 64 * 2));
 }
 
