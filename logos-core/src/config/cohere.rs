@@ -2,10 +2,11 @@
 
 use crate::spec::{Arrangement, AttentionSpan, Head, LayerSpec, Mixer, ModelSpec, NormKind, Pairing};
 
-use super::block::{Biases, Decoder, HeadNorms, MODEL, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::granite::unless_one;
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{MODEL, NormForm};
 use super::sizes::{Defaults, Sizes, dtype};
 use super::{layers, rope};
 

@@ -3,10 +3,11 @@
 use crate::Code;
 use crate::spec::{Dtype, FeedForward, LatentAttention, Mixer, ModelSpec, Pairing};
 
-use super::block::{Biases, Decoder, GATED, HeadNorms, MODEL, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::experts::{self, Count, DeepSeek, DeepSeekDefaults, Method};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{GATED, MODEL, NormForm};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
 use super::{layers, quantized, rope};
 
@@ -23,7 +24,7 @@ const INERT_V2: &[(&str, Only)] = &[
 /// Keys that change nothing in V3 with one value.
 const INERT_V3: &[(&str, Only)] = &[("mlp_bias", Only::False)];
 
-const STYLE: rope::Style = rope::Style { pairing: Pairing::Adjacent, ..rope::Style::LLAMA };
+const STYLE: rope::Style = rope::Style { head: "qk_rope_head_dim", pairing: Pairing::Adjacent, ..rope::Style::LLAMA };
 
 /// DeepSeek V2 (`DeepseekV2ForCausalLM`).
 pub(super) fn read_v2(keys: &Keys<'_>) -> Option<ModelSpec> {
@@ -62,14 +63,10 @@ fn softmax(keys: &Keys<'_>) -> Option<DeepSeek> {
     let scale = keys.positive("routed_scaling_factor", Absent::Gives(1.0));
     keys.word("scoring_func", Absent::Gives(()), &[("softmax", ())]);
     let limited = keys.word("topk_method", Absent::Gives(false), &[("greedy", false), ("group_limited_greedy", true)]);
-    let groups = if limited? {
-        experts::groups(keys, count, (1, 1), 1)
-    } else {
-        // All experts compete, whatever their groups.
-        keys.raw("n_group");
-        keys.raw("topk_group");
-        Some((1, 1))
-    };
+    keys.raw("n_group");
+    keys.raw("topk_group");
+    // Without the method all experts compete, whatever their groups.
+    let groups = if limited? { experts::groups(keys, count, (1, 1), 1) } else { Some((1, 1)) };
     let (width, shared) = widths?;
     let (count, groups, scale) = (count?, groups?, scale?);
     Some(DeepSeek { count, width, shared, groups, scale, normalised: false, method: Method::Softmax })

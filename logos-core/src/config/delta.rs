@@ -3,9 +3,10 @@
 use crate::spec::{Attention, AttentionSpan, GatedDelta, Linear, Mixer, Norm, NormKind, Take, Tensor, Weight};
 use crate::{At, Code, Refusal};
 
-use super::block::{Decoder, Names};
+use super::block::Decoder;
 use super::keys::{Absent, Keys};
 use super::layers;
+use super::names::Names;
 use super::sizes::Sizes;
 
 /// Added under the root when queries and keys are normalised; a constant of the reference.

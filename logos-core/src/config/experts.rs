@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::Code;
 use crate::spec::{ExpertTensors, Experts, Linear, Mlp, Router, RouterScore, Take, Tensor, Weight};
 
-use super::block::{GATED, MlpForm, Names};
 use super::keys::{Absent, Keys};
+use super::names::{GATED, MlpForm, Names};
 
 /// Experts and how many of them a token takes.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,10 @@
 use crate::Code;
 use crate::spec::{Activation, Arrangement, Attention, AttentionSpan, Dtype, Head, LayerSpec, Mixer, ModelSpec};
 
-use super::block::{Biases, Decoder, HeadNorms, MODEL, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{MODEL, NormForm};
 use super::sizes::{ActivationKey, Defaults, GELUS, HeadDim, KvHeads, Sizes, dtype};
 use super::{layers, rope};
 
@@ -79,9 +80,10 @@ pub(super) fn score_scale(keys: &Keys<'_>) -> Option<f32> {
 
 /// The window of the layers that have one. Null would leave them without a mask. `None` after a refusal.
 pub(super) fn window(keys: &Keys<'_>) -> Option<AttentionSpan> {
-    let window = keys.size("sliding_window", Absent::Gives(4096))?;
+    let window = keys.size("sliding_window", Absent::Gives(4096));
     // The first releases wrote it twice; nothing reads the second.
-    let repeated = keys.size("sliding_window_size", Absent::OrNullGives(window))?;
+    let repeated = keys.size("sliding_window_size", Absent::OrNullGives(window.unwrap_or(1)));
+    let (window, repeated) = (window?, repeated?);
     if repeated != window {
         keys.refuse_key(
             Code::ConfigConflict,

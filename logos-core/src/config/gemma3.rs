@@ -5,10 +5,11 @@
 use crate::Code;
 use crate::spec::{Attention, AttentionSpan, ModelSpec};
 
-use super::block::{Biases, Decoder, HeadNorms, MODEL, Names, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::gemma2::{ACTIVATION, cap_or_none, finished, layer, score_scale, window};
 use super::inert::{Only, Verdict, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{MODEL, Names, NormForm};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
 use super::{layers, nested, rope};
 

@@ -2,9 +2,10 @@
 
 use crate::spec::{Arrangement, AttentionSpan, FeedForward, LayerSpec, Mixer, ModelSpec, Pairing};
 
-use super::block::{Biases, Decoder, HeadNorms, MODEL, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{MODEL, NormForm};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
 use super::{layers, rope};
 

@@ -2,10 +2,11 @@
 
 use crate::spec::{AttentionSpan, FeedForward, Mixer, ModelSpec};
 
-use super::block::{Biases, Decoder, GATED, HeadNorms, MODEL, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::experts::{self, DeepSeek, DeepSeekDefaults};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{GATED, MODEL, NormForm};
 use super::sizes::{Defaults, KvHeads, Sizes, dtype};
 use super::{layers, quantized, rope};
 

@@ -2,9 +2,10 @@
 
 use crate::spec::{Activation, Arrangement, AttentionSpan, FeedForward, LayerSpec, Mixer, ModelSpec};
 
-use super::block::{Biases, Decoder, HeadNorms, Names, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{Names, NormForm};
 use super::sizes::{ActivationKey, Defaults, GELUS, HeadDim, KvHeads, Sizes, dtype};
 use super::{layers, rope};
 

@@ -6,10 +6,11 @@ use crate::spec::{
     RouterScore, Weight,
 };
 
-use super::block::{Biases, Decoder, HeadNorms, MODEL, MlpForm, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::experts::{Count, GateUp, Stack};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{MODEL, MlpForm, NormForm};
 use super::quantized::{self, Method};
 use super::sizes::{self, Defaults, HeadDim, KvHeads, Sizes};
 use super::{layers, rope};

@@ -112,7 +112,10 @@ impl<'a> Keys<'a> {
 
     /// A whole number within `range`.
     pub(super) fn count(&self, key: &'static str, absent: Absent<u32>, range: RangeInclusive<u32>) -> Option<u32> {
-        let expected = || format!("a whole number from {} to {}", range.start(), range.end());
+        let expected = || match (range.start(), range.end()) {
+            (start, end) if start == end => start.to_string(),
+            (start, end) => format!("a whole number from {start} to {end}"),
+        };
         self.value(key, absent, expected, |value| {
             value.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| range.contains(n))
         })
@@ -187,7 +190,10 @@ impl<'a> Keys<'a> {
 
     /// A list of whole numbers within `range`, or null or nothing.
     pub(super) fn counts(&self, key: &'static str, range: RangeInclusive<u32>) -> Option<Option<Vec<u32>>> {
-        let expected = || format!("a list of whole numbers from {} to {}", range.start(), range.end());
+        let expected = || match (range.start(), range.end()) {
+            (start, end) if start == end => format!("a list of which every item is {start}"),
+            (start, end) => format!("a list of whole numbers from {start} to {end}"),
+        };
         let number = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| range.contains(n));
         self.value(key, Absent::OrNullGives(None), expected, |value| {
             value.as_array()?.iter().map(number).collect::<Option<Vec<_>>>().map(Some)

@@ -7,10 +7,11 @@ use crate::spec::{
     Router, RouterScore, Temperature,
 };
 
-use super::block::{Biases, Decoder, GATED, HeadNorms, MODEL, MlpForm, Names, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::experts::{Count, GateUp, Stack};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{GATED, MODEL, MlpForm, Names, NormForm};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
 use super::{layers, nested, rope};
 

@@ -4,10 +4,11 @@
 use crate::Code;
 use crate::spec::{AttentionSpan, FeedForward, Mixer, ModelSpec, Router, RouterScore, Weight};
 
-use super::block::{Biases, Decoder, HeadNorms, MODEL, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::experts::Count;
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{MODEL, NormForm};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
 use super::{layers, quantized, rope};
 

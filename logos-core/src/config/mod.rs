@@ -26,6 +26,7 @@ mod llama4;
 mod minimax_m2;
 mod mistral;
 mod mixtral;
+mod names;
 mod nested;
 mod olmo2;
 mod phi;

@@ -4,9 +4,10 @@ use crate::spec::{
     Activation, Arrangement, AttentionSpan, FeedForward, Head, LayerSpec, Linear, Mixer, ModelSpec, QkNorm, Weight,
 };
 
-use super::block::{Biases, Decoder, HeadNorms, Names, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{Names, NormForm};
 use super::sizes::{ActivationKey, Defaults, GELUS, Sizes, dtype};
 use super::{layers, rope};
 

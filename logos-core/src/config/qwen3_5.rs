@@ -3,11 +3,12 @@
 
 use crate::spec::{Dtype, ExpertTensors, Experts, FeedForward, ModelSpec, RouterScore};
 
-use super::block::{Biases, Decoder, GATED, HeadNorms, MODEL, MlpForm, Names, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::delta::{self, Hybrid, Projections};
 use super::experts::{Count, GateUp, Stack};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{GATED, MODEL, MlpForm, Names, NormForm};
 use super::sizes::{DTYPES, Defaults, HeadDim, KvHeads, Sizes, Width, dtype};
 use super::{layers, nested, rope};
 

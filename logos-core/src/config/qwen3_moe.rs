@@ -2,10 +2,11 @@
 
 use crate::spec::{AttentionSpan, FeedForward, Mixer, ModelSpec, RouterScore};
 
-use super::block::{Biases, Decoder, GATED, HeadNorms, MODEL, MlpForm, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::experts::{Count, qwen_layers};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{GATED, MODEL, MlpForm, NormForm};
 use super::sizes::{Defaults, KvHeads, Sizes, dtype};
 use super::{layers, rope};
 

@@ -2,11 +2,12 @@
 
 use crate::spec::{Experts, FeedForward, ModelSpec, RouterScore};
 
-use super::block::{Biases, Decoder, GATED, HeadNorms, MODEL, MlpForm, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::delta::{self, Hybrid, Projections};
 use super::experts::{Count, qwen_layers};
 use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
+use super::names::{GATED, MODEL, MlpForm, NormForm};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
 use super::{layers, rope};
 

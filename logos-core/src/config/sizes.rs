@@ -242,16 +242,17 @@ fn head_dim(keys: &Keys<'_>, rule: HeadDim, hidden: Option<u32>, heads: Option<u
         HeadDim::Divided | HeadDim::AlwaysDivided => {
             let (hidden, heads) = (hidden?, heads?);
             if hidden % heads != 0 {
-                keys.refuse(
-                    keys.refusal(
-                        Code::ConfigConflict,
-                        "num_attention_heads",
-                        format_args!(
-                            "is {heads}, expected a divisor of `hidden_size`, {hidden}, as `head_dim` is not given"
-                        ),
-                    )
-                    .help("give `head_dim` if a head has another width"),
-                );
+                let what = format!("is {heads}, expected a divisor of `hidden_size`, {hidden}");
+                keys.refuse(match rule {
+                    HeadDim::AlwaysDivided => keys.refusal(Code::ConfigConflict, "num_attention_heads", what),
+                    HeadDim::Divided | HeadDim::NotNull(_) | HeadDim::Read(_) => keys
+                        .refusal(
+                            Code::ConfigConflict,
+                            "num_attention_heads",
+                            format_args!("{what}, as `head_dim` is not given"),
+                        )
+                        .help("give `head_dim` if a head has another width"),
+                });
                 return None;
             }
             Some(hidden / heads)

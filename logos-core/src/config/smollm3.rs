@@ -3,10 +3,11 @@
 use crate::Code;
 use crate::spec::{Attention, AttentionSpan, Mixer, ModelSpec};
 
-use super::block::{Biases, Decoder, HeadNorms, MODEL, NormForm, Whole};
+use super::block::{Biases, Decoder, HeadNorms, Whole};
 use super::inert::verdict;
 use super::keys::{Absent, Keys};
 use super::layers::Reach;
+use super::names::{MODEL, NormForm};
 use super::sizes::{Defaults, KvHeads, Sizes, dtype};
 use super::{layers, rope};
 

@@ -1,6 +1,8 @@
 //! Configs as published, and configs that are wrong.
 
 mod conformance;
+mod families;
+mod family_refusals;
 mod identity;
 mod mutation;
 mod refusals;
@@ -18,14 +20,20 @@ fn fixture(path: &str) -> Vec<u8> {
     std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// The specification of a published config.
-fn published(slug: &str) -> ModelSpec {
-    super::read(&fixture(&format!("configs/{slug}/config.json"))).unwrap()
+/// A config: published, or of a tiny model (`tiny/` and its name).
+fn config(slug: &str) -> Vec<u8> {
+    let folder = if slug.contains('/') { "" } else { "configs/" };
+    fixture(&format!("{folder}{slug}/config.json"))
 }
 
-/// A published config with keys set, or removed where the value is `None`. A key is a path with dots.
+/// The specification of a published config.
+fn published(slug: &str) -> ModelSpec {
+    super::read(&config(slug)).unwrap()
+}
+
+/// A config with keys set, or removed where the value is `None`. A key is a path with dots.
 fn edited(slug: &str, edits: &[(&str, Option<Value>)]) -> Vec<u8> {
-    let mut config: Value = serde_json::from_slice(&fixture(&format!("configs/{slug}/config.json"))).unwrap();
+    let mut config: Value = serde_json::from_slice(&config(slug)).unwrap();
     for (path, value) in edits {
         let (outer, key) = path.rsplit_once('.').unwrap_or(("", path));
         let pointer: String = outer.split('.').filter(|part| !part.is_empty()).map(|part| format!("/{part}")).collect();

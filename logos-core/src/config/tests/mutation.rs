@@ -69,19 +69,45 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
 
 #[test]
 fn damaged_configs_are_read_or_refused() {
-    let configs = ["llama-3.1-8b", "mistral-7b-v0.1", "qwen2-7b-instruct", "qwen3-0.6b", "qwen3.5-27b"];
+    let published: &[&str] = &[
+        "llama-3.1-8b",
+        "mistral-7b-v0.1",
+        "qwen2-7b-instruct",
+        "qwen3-0.6b",
+        "qwen3.5-27b",
+        "command-r-v01",
+        "deepseek-v2-lite",
+        "deepseek-v3",
+        "falcon-40b",
+        "falcon-7b-instruct",
+        "gemma-2-9b-it",
+        "glm-4.5",
+        "gpt-oss-20b",
+        "llama-4-scout-17b-16e-instruct",
+        "medgemma-27b-it",
+        "minimax-m2.7",
+        "mixtral-8x7b-v0.1",
+        "qwen3-30b-a3b",
+        "qwen3-next-80b-a3b-thinking",
+        "qwen3.6-35b-a3b",
+        "starcoder2-15b",
+    ];
+    let tiny = ["glm4", "gpt_neox", "granite", "llama4", "olmo2", "phi", "phi3_longrope", "smollm3"];
+    let configs = published.iter().map(|slug| (*slug).to_owned()).chain(tiny.map(|slug| format!("tiny/{slug}")));
     let (mut read, mut syntax, mut other) = (0, 0, 0);
     for (seed, slug) in (1..).zip(configs) {
-        let original = fixture(&format!("configs/{slug}/config.json"));
+        let original = super::config(&slug);
         let mut random = Random(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
-        for case in 0..600 {
+        for case in 0..250 {
             let mut bytes = original.clone();
             damage(&mut bytes, &mut random);
             match super::super::read(&bytes) {
                 Ok(spec) => {
                     read += 1;
                     let stock = inventory(&spec).unwrap_or_else(|refusal| panic!("{slug} {case}: {refusal}"));
-                    assert!(stock.params > 0 && stock.iter().all(|stored| !stored.shape.contains(&0)), "{slug} {case}");
+                    // The first of tens of thousands: each layer's shapes are the same.
+                    let mut first = stock.iter().take(500);
+                    assert!(stock.params > 0 && first.all(|stored| !stored.shape.contains(&0)), "{slug} {case}");
                 }
                 Err(refusals) => {
                     assert!(!refusals.is_empty(), "{slug} {case}: refused without a word");

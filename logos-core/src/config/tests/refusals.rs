@@ -8,7 +8,7 @@ use crate::At;
 use super::{edited, fixture};
 
 /// Every refusal as one paragraph: code, place, message, facts and help.
-fn words(bytes: &[u8]) -> String {
+pub(super) fn words(bytes: &[u8]) -> String {
     let refusals = super::super::read(bytes).expect_err("the config is wrong");
     let paragraph = |refusal: &crate::Refusal| {
         let place = match &refusal.at {
