@@ -148,7 +148,7 @@ fn in_deployment(mut refusal: Refusal, deployment: &str) -> Refusal {
     refusal.at = match refusal.at {
         At::Program(_, program) => At::Program(deployment.to_owned(), program),
         At::Request | At::Text { .. } => At::Deployment(deployment.to_owned()),
-        at @ (At::Model | At::ConfigKey(_) | At::Chip | At::Deployment(_) | At::Key(..)) => at,
+        at @ (At::Model | At::ConfigKey(_) | At::Chip | At::Deployment(_) | At::Key(..) | At::Checkpoint { .. }) => at,
     };
     refusal
 }

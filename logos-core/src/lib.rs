@@ -4,6 +4,7 @@
 
 pub mod author;
 pub mod certify;
+pub mod checkpoint;
 pub mod chip;
 mod compile;
 pub mod config;

@@ -83,6 +83,22 @@ codes! {
     SizeOverflow = "LOGOS-SIZE-01", "a size is too large";
     /// A requirement of the request is not met.
     RequireUnmet = "LOGOS-REQ-04", "a requirement is not met";
+    /// Files of a checkpoint are missing or cannot be read.
+    CheckpointFile = "LOGOS-CKPT-01", "a checkpoint's file cannot be read";
+    /// A header that is damaged, or contradicts its file or itself.
+    CheckpointHeader = "LOGOS-CKPT-02", "a checkpoint's header is damaged";
+    /// An index that contradicts its shards.
+    CheckpointIndex = "LOGOS-CKPT-03", "a checkpoint's index and shards disagree";
+    /// A tensor stored in a way that is not read.
+    CheckpointStorage = "LOGOS-CKPT-04", "a tensor's storage is not read";
+    /// A tensor the model binds and the checkpoint lacks.
+    CheckpointMissing = "LOGOS-CKPT-05", "a tensor is missing";
+    /// A tensor the checkpoint has and the model does not know.
+    CheckpointExtra = "LOGOS-CKPT-06", "the model has no such tensor";
+    /// A tensor of another shape than the config's.
+    CheckpointShape = "LOGOS-CKPT-07", "a tensor has another shape than the config's";
+    /// A value that is infinite or no number.
+    CheckpointValue = "LOGOS-CKPT-08", "a tensor has a value that cannot be computed with";
 }
 
 impl fmt::Display for Code {
@@ -146,6 +162,13 @@ pub enum At {
     },
     /// A program of a deployment: `embed`, `layer 3 (attention)`, `head`.
     Program(String, String),
+    /// A file of a checkpoint.
+    Checkpoint {
+        /// Its name.
+        file: String,
+        /// The tensor in it, if it is about one.
+        tensor: Option<String>,
+    },
 }
 
 impl fmt::Display for At {
@@ -159,6 +182,8 @@ impl fmt::Display for At {
             At::Key(name, key) => write!(f, "`{}` of {name}", key.as_str()),
             At::Text { line, column } => write!(f, "line {line}, column {column}"),
             At::Program(name, program) => write!(f, "{program} of {name}"),
+            At::Checkpoint { file, tensor: Some(tensor) } => write!(f, "tensor `{tensor}` of {file}"),
+            At::Checkpoint { file, tensor: None } => f.write_str(file),
         }
     }
 }

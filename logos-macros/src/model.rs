@@ -43,7 +43,7 @@ impl Model {
         let model = || self.config.as_ref().map_or(self.name.span(), |config| config.span);
         match at {
             At::Request => self.name.span(),
-            At::Model | At::ConfigKey(_) | At::Text { .. } => model(),
+            At::Model | At::ConfigKey(_) | At::Text { .. } | At::Checkpoint { .. } => model(),
             At::Chip => self.chip.as_ref().map_or(self.name.span(), |chip| chip.span),
             At::Deployment(name) | At::Program(name, _) => self.deployment(name).map_or_else(model, |d| d.name.span()),
             At::Key(name, key) => self.deployment(name).map_or_else(model, |d| d.span_of(*key)),

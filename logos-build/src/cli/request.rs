@@ -96,5 +96,6 @@ pub(super) fn place(at: &At) -> String {
         At::Key(_, key) => format!("--{}", key.as_str()),
         At::Text { line, column } => format!("line {line}, column {column}"),
         At::Program(_, program) => format!("program `{program}`"),
+        At::Checkpoint { .. } => at.to_string(),
     }
 }

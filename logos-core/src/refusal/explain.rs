@@ -162,6 +162,50 @@ impl Code {
                 "A requirement written in the request does not hold for what was compiled. The facts show the value \
                  found and the one required. Change the deployment, or the requirement."
             }
+            Code::CheckpointFile => {
+                "A checkpoint is a folder with `model.safetensors`, or with `model.safetensors.index.json` and the \
+                 shards it names, or one file named as such. The message says what was found instead. Pickled files \
+                 (`pytorch_model.bin`) run code when they are read and are never opened: convert them to safetensors."
+            }
+            Code::CheckpointHeader => {
+                "The header of a file contradicts its format, itself, or the file's length: a tensor's bytes end \
+                 after the file does, overlap another's or leave a hole, two tensors share a name, a shape has no \
+                 size. Most often the file is cut off (an unfinished download, a full disk): fetch it again and \
+                 compare its checksum."
+            }
+            Code::CheckpointIndex => {
+                "`model.safetensors.index.json` says in which shard each tensor is, and the shards' own headers say \
+                 what they hold. Where the two differ, files of two checkpoints were mixed or one was changed, and \
+                 either reading could be the wrong model. Fetch index and shards of one revision."
+            }
+            Code::CheckpointStorage => {
+                "A tensor is stored in a way that is described but not read as a weight: another element type, \
+                 FP8 without its scales, half of an MXFP4 pair, a GGUF quantisation other than Q8_0. Values are \
+                 never guessed. Use a checkpoint in F32, F16, BF16, Q8_0, FP8 with block or row scales, or MXFP4."
+            }
+            Code::CheckpointMissing => {
+                "The config describes a model with a tensor that the checkpoint does not store under that name. \
+                 Either the config is another model's, or the checkpoint is incomplete (a shard left out) or names \
+                 its tensors in another way. Nothing is filled in: a model with a random or zero weight computes \
+                 something else."
+            }
+            Code::CheckpointExtra => {
+                "The checkpoint stores a tensor that the config's model does not have. Ignoring it would leave out \
+                 part of what was trained, such as a bias the config does not mention or an adapter, so it is \
+                 refused by name. Tensors of other inputs (`model.visual.*`), draft heads (`mtp.*`, layers beyond \
+                 the depth), buffers that follow from the config and a tied head's copy are known and left unread."
+            }
+            Code::CheckpointShape => {
+                "A tensor of the checkpoint has other sizes than the config says. One of the two files is another \
+                 model's, or a key of the config was changed by hand. The message has both shapes, outermost axis \
+                 first; compare them with the config's sizes to see which key is off."
+            }
+            Code::CheckpointValue => {
+                "A weight is infinite or no number, or a head that the config ties to the embedding is stored with \
+                 other values. With the former every logit becomes no number sooner or later: the file is damaged, \
+                 or training diverged before it was saved. With the latter the config or the checkpoint is wrong \
+                 about the tie."
+            }
         }
     }
 }

@@ -1,0 +1,45 @@
+//! Checkpoints: what their headers say, whether that is the model's, and the values of their tensors.
+//!
+//! In: files of the safetensors format, mapped into memory. Out: an ordered list of tensors ([`Headers`]), held to a
+//! [`ModelSpec`](crate::spec::ModelSpec) by [`compare`], and their values as f32, read where they are used ([`TensorRead`]). Does not know
+//! about programs, chips and slices.
+//!
+//! What a file says is never believed: a header is held to the file's length and to itself before anything is read by it, and no
+//! allocation is larger than a small multiple of the header. Files are opened under the feature `checkpoint` alone.
+
+#[cfg_attr(not(feature = "checkpoint"), allow(dead_code, reason = "used where values are read"))]
+mod arrange;
+mod compare;
+#[cfg(feature = "checkpoint")]
+mod decode;
+mod fault;
+mod headers;
+#[cfg(feature = "checkpoint")]
+mod index;
+#[cfg(feature = "checkpoint")]
+mod layout;
+#[cfg(feature = "checkpoint")]
+mod open;
+mod read;
+mod resolve;
+#[cfg(feature = "checkpoint")]
+mod safetensors;
+mod storage;
+#[cfg(feature = "checkpoint")]
+mod view;
+#[cfg(feature = "checkpoint")]
+mod weights;
+
+pub use compare::{Unused, compare};
+pub use headers::{FileId, Headers, StoredTensor, TensorId};
+#[cfg(feature = "checkpoint")]
+pub use open::Checkpoint;
+pub use read::TensorRead;
+pub use storage::Storage;
+#[cfg(feature = "checkpoint")]
+pub use view::TensorView;
+#[cfg(feature = "checkpoint")]
+pub use weights::ModelWeights;
+
+#[cfg(all(test, feature = "checkpoint"))]
+mod tests;

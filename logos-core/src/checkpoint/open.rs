@@ -1,0 +1,241 @@
+//! Opening checkpoint files: what they hold is mapped into memory and read where it is used.
+
+use std::fs::{self, File};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+
+use super::arrange::Arrangement;
+use super::fault::{Place, shown};
+use super::headers::{Headers, TensorId};
+use super::index::{Index, MAX_INDEX};
+use super::layout::Laid;
+use super::resolve::{Parts, Resolved, resolve, unread};
+use super::safetensors;
+use super::storage::Storage;
+use super::view::{Data, TensorView};
+use crate::{Code, Refusal};
+
+/// The index beside shards.
+const INDEX: &str = "model.safetensors.index.json";
+/// A checkpoint of one file.
+const SINGLE: &str = "model.safetensors";
+
+/// A model's checkpoint: its headers, read and validated, over its files mapped into memory.
+///
+/// The files must not be changed or cut while they are open: what is read from a mapped file that changes is whatever is there by
+/// then, and reading beyond the end of one that was cut stops the process.
+#[derive(Debug)]
+pub struct Checkpoint {
+    headers: Headers,
+    /// Bytes of each file, by [`super::FileId`].
+    files: Vec<Bytes>,
+    /// Bytes of each tensor in its file.
+    extents: Vec<Range<u64>>,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Mapped(Mmap),
+    Held(Vec<u8>),
+}
+
+impl Bytes {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(map) => map,
+            Bytes::Held(bytes) => bytes,
+        }
+    }
+}
+
+impl Checkpoint {
+    /// Opens a folder as Hugging Face lays it out (`model.safetensors`, or `model.safetensors.index.json` and its shards), or one
+    /// safetensors file or index.
+    ///
+    /// # Errors
+    /// [`Code::CheckpointFile`] where files are missing or cannot be read, and what reading their headers refuses.
+    pub fn open(path: &Path) -> Result<Checkpoint, Refusal> {
+        let file = if path.is_dir() { choose(path)? } else { path.to_owned() };
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => Checkpoint::sharded(&file),
+            _ => Checkpoint::new(vec![(file_name(&file), map(&file)?)]),
+        }
+    }
+
+    /// A safetensors file that is in memory.
+    ///
+    /// # Errors
+    /// What reading its header refuses.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Checkpoint, Refusal> {
+        Checkpoint::new(vec![(name.to_owned(), Bytes::Held(bytes))])
+    }
+
+    fn sharded(path: &Path) -> Result<Checkpoint, Refusal> {
+        let name = file_name(path);
+        let bytes = fs::metadata(path).map_err(|error| unreadable(path, &error))?.len();
+        if bytes > MAX_INDEX {
+            let expected = format!("at most {MAX_INDEX} bytes");
+            let found = format!("{bytes} bytes");
+            return Err(Place::file(&name).refuse(Code::CheckpointIndex, "the index is too long", expected, found));
+        }
+        let json = fs::read(path).map_err(|error| unreadable(path, &error))?;
+        let index = Index::parse(&name, &json)?;
+        let files = index.shards().into_iter().map(|shard| Ok((shard.to_owned(), map(&path.with_file_name(shard))?)));
+        let checkpoint = Checkpoint::new(files.collect::<Result<_, Refusal>>()?)?;
+        index.check(&checkpoint.headers)?;
+        Ok(checkpoint)
+    }
+
+    fn new(files: Vec<(String, Bytes)>) -> Result<Checkpoint, Refusal> {
+        let mut extents = Vec::new();
+        let mut stored = Vec::with_capacity(files.len());
+        for (name, bytes) in &files {
+            let laid = safetensors::parse(name, bytes.as_slice())?;
+            let tensors = laid.into_iter().map(|Laid { tensor, bytes }| {
+                extents.push(bytes);
+                tensor
+            });
+            stored.push((name.clone(), tensors.collect()));
+        }
+        let headers = Headers::new(stored)?;
+        Ok(Checkpoint { headers, extents, files: files.into_iter().map(|(_, bytes)| bytes).collect() })
+    }
+
+    /// What the headers say.
+    pub fn headers(&self) -> &Headers {
+        &self.headers
+    }
+
+    /// Where a tensor's bytes are in its file.
+    pub fn extent(&self, tensor: TensorId) -> Range<u64> {
+        self.extents[tensor.index()].clone()
+    }
+
+    /// A tensor's bytes as stored.
+    pub fn bytes(&self, tensor: TensorId) -> &[u8] {
+        let file = self.files[self.headers.file_of(tensor).0 as usize].as_slice();
+        let Range { start, end } = self.extents[tensor.index()];
+        // Held to the file's length when its header was read.
+        &file[start as usize..end as usize]
+    }
+
+    /// The tensor that a model calls so, ready to be read; none where there is no such tensor.
+    ///
+    /// # Errors
+    /// [`Code::CheckpointStorage`] where it is stored in a way that is not read.
+    pub fn tensor(&self, name: &str) -> Result<Option<TensorView<'_>>, Refusal> {
+        self.headers.resolve(name)?.map(|resolved| self.view(&resolved)).transpose()
+    }
+
+    /// The tensor that the files call so, its values as they are stored.
+    pub(super) fn stored(&self, name: &str) -> Result<Option<TensorView<'_>>, Refusal> {
+        resolve(&self.headers, name)?.map(|resolved| self.view(&resolved)).transpose()
+    }
+
+    fn view(&self, resolved: &Resolved) -> Result<TensorView<'_>, Refusal> {
+        let first = resolved.parts.ids().next();
+        let shape = resolved.shape.iter().map(|&axis| usize::try_from(axis).ok()).collect::<Option<Vec<usize>>>();
+        // Some axis may be 0, and the others then as long as they like.
+        let sound =
+            shape.filter(|shape| shape.iter().try_fold(1usize, |n, &axis| n.checked_mul(axis.max(1))).is_some());
+        let (Some(shape), Some(id)) = (sound, first) else {
+            let place = first.map_or(self.headers.whole(), |id| self.headers.place(id));
+            let found = format!("{:?}", resolved.shape);
+            return Err(place.refuse(
+                Code::CheckpointHeader,
+                "its shape has no size",
+                "fewer than 2^64 elements",
+                found,
+            ));
+        };
+        let data = match resolved.parts {
+            Parts::Plain(id) => self.plain(id)?,
+            Parts::Scaled { values, scales, block } => {
+                let block = block.map(|axis| axis as usize);
+                let mut factors = vec![0.0; self.headers.get(scales).shape.iter().product::<u64>() as usize];
+                TensorView::new(vec![factors.len()], self.plain(scales)?, Arrangement::default()).fill(&mut factors);
+                let across = shape.get(1).map_or(1, |columns| columns.div_ceil(block[1]));
+                Data::Scaled { values: self.bytes(values), scales: factors, block, across }
+            }
+            Parts::Mxfp4 { blocks, scales } => {
+                let &[_, input, out] = &shape[..] else { return Err(unread(self.headers.place(id), Storage::U8)) };
+                Data::Mxfp4 { blocks: self.bytes(blocks), scales: self.bytes(scales), out, input }
+            }
+        };
+        Ok(TensorView::new(shape, data, resolved.arrangement))
+    }
+
+    fn plain(&self, id: TensorId) -> Result<Data<'_>, Refusal> {
+        let bytes = self.bytes(id);
+        match self.headers.get(id).storage {
+            Storage::F32 => match bytemuck::try_cast_slice(bytes) {
+                Ok(floats) if cfg!(target_endian = "little") => Ok(Data::Floats(floats)),
+                Ok(_) | Err(_) => Ok(Data::F32(bytes)),
+            },
+            Storage::F16 => Ok(Data::F16(bytes)),
+            Storage::Bf16 => Ok(Data::Bf16(bytes)),
+            Storage::Q8_0 => Ok(Data::Q8_0(bytes)),
+            storage => Err(unread(self.headers.place(id), storage)),
+        }
+    }
+}
+
+/// The file of a folder that its checkpoint starts with.
+fn choose(folder: &Path) -> Result<PathBuf, Refusal> {
+    let [single, index] = [SINGLE, INDEX].map(|name| folder.join(name));
+    let name = folder.display().to_string();
+    let place = Place::file(&name);
+    match (single.is_file(), index.is_file()) {
+        (true, false) => Ok(single),
+        (false, true) => Ok(index),
+        (true, true) => {
+            let expected = format!("{SINGLE} or {INDEX}");
+            Err(place
+                .refuse(Code::CheckpointFile, "the folder holds two checkpoints", expected, "both")
+                .help("name the one that is meant"))
+        }
+        (false, false) => {
+            let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+            let mut found: Vec<String> = entries
+                .filter_map(|entry| Some(shown(entry.ok()?.file_name().to_str()?)))
+                .filter(|name| [".safetensors", ".bin", ".gguf", ".pth", ".pt"].iter().any(|end| name.ends_with(end)))
+                .collect();
+            found.sort();
+            let found = if found.is_empty() { "no weights".to_owned() } else { found.join(", ") };
+            let expected = format!("{SINGLE}, or {INDEX} and its shards");
+            Err(place
+                .refuse(Code::CheckpointFile, "the folder has no checkpoint", expected, found)
+                .help("name the file itself where it has another name"))
+        }
+    }
+}
+
+fn map(path: &Path) -> Result<Bytes, Refusal> {
+    let failed = |error: std::io::Error| unreadable(path, &error);
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() || metadata.len() == 0 {
+        let found = if metadata.is_file() { "an empty file" } else { "no regular file" };
+        let place = path.display().to_string();
+        return Err(Place::file(&place).refuse(
+            Code::CheckpointFile,
+            "there are no bytes to read",
+            "a file of tensors",
+            found,
+        ));
+    }
+    // SAFETY: a map is as sound as the file stays unchanged, which `Checkpoint` asks of its user.
+    let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
+    Ok(Bytes::Mapped(map))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Refusal {
+    let place = path.display().to_string();
+    Place::file(&place).refuse(Code::CheckpointFile, "it cannot be read", "a readable file", error)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
