@@ -194,6 +194,21 @@ fn qwen3_5() {
 }
 
 #[test]
+fn mixtral() {
+    conforms("mixtral", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn qwen3_moe() {
+    conforms("qwen3_moe", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn gpt_oss() {
+    conforms("gpt_oss", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
 fn gemma2() {
     conforms("gemma2", 5e-5, &[1, 2, 4]);
 }
