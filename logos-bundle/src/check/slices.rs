@@ -54,8 +54,17 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
                 take == axis as i128 || tiled(p, first, count, i) => 1, 0, "weights take each index of their tensor once";
                 stacked == 0 || value.banked => 0, stacked, "axis of experts of a weight that has none";
             );
-            if value.banked && stacked == 0 {
-                hold!(l, 11, by_expert(p, place, tensor), at, 1, 0, "`{e}` in the name of an expert's own tensor");
+            if value.banked {
+                let named = by_expert(p, place, tensor);
+                hold!(
+                    l,
+                    11,
+                    named == (stacked == 0),
+                    at,
+                    !named,
+                    stacked,
+                    "whether experts have an axis, or `{e}` in the name"
+                );
             }
             if value.counted_elsewhere {
                 hold!(l, 9, counted(p, i), at, 1, 0, "the embedding's binding of the same bytes, which counts them");

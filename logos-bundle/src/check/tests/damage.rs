@@ -113,6 +113,65 @@ fn with_a_right_digest_every_derived_word_is_still_held() {
     }
 }
 
+type Damage = std::boxed::Box<dyn Fn(&mut Parts)>;
+
+/// What is wrong with a router and its experts.
+fn experts(parts: &Parts) -> Vec<(usize, &'static str, Damage)> {
+    let router = find(parts, 5, |s| s[0] == op::ROUTER);
+    let experts = find(parts, 5, |s| s[0] == op::EXPERTS);
+    let program = find(parts, 2, |p| p[8] as usize <= experts && experts < (p[8] + p[9]) as usize);
+    let statement = (experts - parts[2][program][8] as usize) as u32;
+    let first = parts[2][program][6] as usize;
+    let section = parts[2][program][10] as usize;
+    let (g0, stages) = (parts[3][section][3] as usize, parts[3][section][4] as usize);
+    let at = move |part: u32| move |g: &Row| g[0] == statement && g[1] == part;
+    let stage = |part: u32| g0 + parts[6][g0..g0 + stages].iter().position(at(part)).expect("a part of experts");
+    let (e0, edges) = (parts[3][section][5] as usize, parts[3][section][6] as usize);
+    let edge = |part: u32, port: u32| {
+        let to = (stage(part) - g0) as u32;
+        e0 + parts[7][e0..e0 + edges].iter().position(|e| e[1] == to && e[2] == port).expect("a port of experts")
+    };
+    let (gather, bias, product, sum) = (stage(1), stage(5), stage(6), stage(9));
+    let (ids, weights, groups) = (edge(1, 0), edge(6, 2), edge(9, 3));
+    let value = |operand: usize| first + parts[5][experts][2 + operand] as usize;
+    let (r, gate, down, of_down) = (value(1), value(2), value(4), value(7));
+    let binding = |operand: usize| {
+        let (b0, count) = (parts[2][program][12] as usize, parts[2][program][13] as usize);
+        b0 + parts[10][b0..b0 + count].iter().position(|b| b[0] == parts[5][experts][2 + operand]).expect("a binding")
+    };
+    let (of_up, of_gate) = (binding(3), binding(5));
+    let to = |rule, name, damage: Damage| (rule, name, damage);
+    std::vec![
+        to(2, "more experts a row than there are", std::boxed::Box::new(move |p| p[5][router][10] = 9)),
+        to(2, "groups that do not divide the experts", std::boxed::Box::new(move |p| p[5][router][12] = 3)),
+        to(2, "groups of one, two of which count", std::boxed::Box::new(move |p| p[5][router][12] = 8)),
+        to(2, "another count of experts than the router's", std::boxed::Box::new(move |p| p[5][experts][10] = 7)),
+        to(2, "another activation's limit", std::boxed::Box::new(move |p| p[5][experts][12] = 1)),
+        to(1, "a result that no router gives", std::boxed::Box::new(move |p| p[5][experts][3] = p[5][experts][2])),
+        to(1, "ids and scores in bf16", std::boxed::Box::new(move |p| p[4][r][3] = 2)),
+        to(1, "a bias left out", std::boxed::Box::new(move |p| p[5][experts][8] = NONE)),
+        to(1, "an expert more", std::boxed::Box::new(move |p| p[4][gate][4] += 1)),
+        to(3, "a slot less", std::boxed::Box::new(move |p| p[6][sum][3] -= 3)),
+        to(2, "half an expert's tile", std::boxed::Box::new(move |p| p[6][gather][14] /= 2)),
+        to(4, "weights gathered by no ids", std::boxed::Box::new(move |p| p[7][ids][10] = NONE)),
+        to(4, "a bias held for all slots", std::boxed::Box::new(move |p| p[7][groups][6] = 1)),
+        to(5, "weights two tiles at a time", std::boxed::Box::new(move |p| p[7][weights][5] = 2)),
+        to(6, "a gather before its ids are there", std::boxed::Box::new(move |p| p[6][gather][8] -= 1)),
+        to(6, "a gather after its turn", std::boxed::Box::new(move |p| p[6][bias][8] += 1 << 20)),
+        to(6, "a product before its weights are there", std::boxed::Box::new(move |p| p[6][product][8] -= 1)),
+        to(9, "a slot of half a tile", std::boxed::Box::new(move |p| p[7][weights][8] /= 2)),
+        to(11, "down cut by columns", std::boxed::Box::new(move |p| p[4][down][7] = 2)),
+        to(
+            11,
+            "a bias of down cut like down",
+            std::boxed::Box::new(move |p| (p[4][of_down][7], p[4][of_down][8]) = (2, 2))
+        ),
+        to(11, "gate's features taken for up's", std::boxed::Box::new(move |p| p[10][of_up][6] = 0)),
+        to(11, "features taken along the other axis", std::boxed::Box::new(move |p| p[10][of_up][13] = 0)),
+        to(11, "an axis of experts in a tensor of one", std::boxed::Box::new(move |p| p[10][of_gate][14] = 1)),
+    ]
+}
+
 /// The first row of a part that this holds of.
 fn find(parts: &Parts, part: usize, test: impl Fn(&Row) -> bool) -> usize {
     parts[part].iter().position(test).expect("a row to damage")
@@ -137,7 +196,6 @@ fn each_rule_rejects_what_is_its_own() {
     let program = find(&parts, 2, |p| p[8] as usize <= attention && attention < (p[8] + p[9]) as usize);
     let first = parts[2][program][6];
     let (cache, row_norm) = ((first + parts[5][attention][6]) as usize, statement(op::RMSNORM));
-    type Damage = std::boxed::Box<dyn Fn(&mut Parts)>;
     let cases: Vec<(usize, &str, Damage)> = std::vec![
         (0, "an index past its part", std::boxed::Box::new(move |p| p[7][stream][1] = 9999)),
         (0, "a capacity above the limit", std::boxed::Box::new(move |p| p[7][stream][7] = 1 << 22)),
@@ -210,7 +268,7 @@ fn each_rule_rejects_what_is_its_own() {
         ),
     ];
     let mut killed: BTreeMap<usize, usize> = BTreeMap::new();
-    for (rule, name, damage) in &cases {
+    for (rule, name, damage) in cases.iter().chain(&experts(&parts)) {
         let v = after(&parts, damage);
         assert!(v.faults[*rule].is_some(), "{name}: rule {rule} accepts; {:?}", v.first_fault());
         *killed.entry(*rule).or_default() += 1;

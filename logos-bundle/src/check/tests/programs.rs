@@ -3,7 +3,7 @@
 use std::vec;
 
 use super::writer::{Draft, Model};
-use crate::table::layout::{NONE, op};
+use crate::table::layout::{NONE, op, storage};
 
 const EPS: u32 = 0x358637bd;
 const ONE: u32 = 0x3f80_0000;
@@ -205,6 +205,42 @@ pub(super) fn others(m: u32, chips: u32) -> Draft {
     d
 }
 
+/// A router with a correction and groups, experts with biases, beside a shared one: their sum is one partial value over several
+/// chips.
+pub(super) fn experts(m: u32, chips: u32, inner: u32) -> Draft {
+    let mut d = Draft::new(1, m);
+    let x = d.input(m, 96, 32);
+    let n = normed(&mut d, x);
+    let logits = projected(&mut d, n, 8, WHOLE, 8);
+    let correction = d.weight(1, 8, WHOLE);
+    let r = d.bind(op::ROUTER, &[logits, correction], &[2, 2, 4, 2, 3, ONE], 4, WHOLE, 4);
+    d.values[r as usize][3] = storage::F32;
+    let shared = projected(&mut d, n, 64, cols(chips), 64 / chips);
+    let down = d.weight(64, 96, rows(chips));
+    let partial = if chips == 1 { WHOLE } else { (3, 1) };
+    let shared = d.bind(op::MATMUL, &[shared, down], &[], 96, partial, 32);
+    let gate = d.bank(8, 96, inner, cols(chips));
+    let up = d.bank(8, 96, inner, cols(chips));
+    let down = d.bank(8, inner, 96, rows(chips));
+    let [of_gate, of_up] = [0; 2].map(|_| d.bank(8, 1, inner, cols(chips)));
+    let of_down = d.bank(8, 1, 96, WHOLE);
+    // Gate and up features in turn, along the second axis of a stack; down stacked the other way round; biases each way. The name
+    // of what is stored apart is the strings' only `{e}`.
+    d.stored(gate, [50, 6, 0, 0, 1, 2, inner, 96, 2 * inner, 1, 1]);
+    d.stored(up, [50, 6, 0, 1, 1, 2, inner, 96, 2 * inner, 1, 1]);
+    d.stored(down, [51, 6, 1, 0, 96, 96, 1, 96, inner, 0, 1]);
+    d.stored(of_gate, [56, 3, 1, 0, inner, inner, 1, inner, 1, 0, 0]);
+    d.stored(of_up, [56, 4, 1, 0, inner, inner, 1, inner, 1, 0, 0]);
+    d.stored(of_down, [52, 6, 1, 0, 96, 96, 1, 96, 1, 0, 1]);
+    let y =
+        d.bind(op::EXPERTS, &[n, r, gate, up, down, of_gate, of_up, of_down], &[8, 2, 3, ONE, ONE, 1], 96, partial, 32);
+    let y = d.bind(op::PLUS, &[y, shared], &[], 96, partial, 32);
+    let y = summed(&mut d, y, chips);
+    let y = d.like(op::PLUS, &[x, y], &[]);
+    d.show(y);
+    d
+}
+
 /// The recipes of a rotary table pair.
 pub(super) fn ropes(rotary: u32) -> std::vec::Vec<[u32; 16]> {
     let mut cos = [0; 16];
@@ -224,6 +260,7 @@ pub(super) fn decode() -> Model {
         embed(2, 2, 128, 96),
         attention(2, 2, 2, SMALL),
         delta(2, 2, 2, 96, 8, 4, 16, 160, true),
+        experts(2, 2, 2560),
         others(2, 2),
         head(2, 2, 2, 192, 96),
     ];

@@ -29,6 +29,8 @@ pub(super) struct Draft {
     pub(super) values: Vec<Row>,
     pub(super) statements: Vec<Row>,
     pub(super) layers: u32,
+    /// Bindings of weights that are not stored as the others are.
+    pub(super) stored: Vec<Row>,
 }
 
 /// A deployment to write.
@@ -44,7 +46,16 @@ pub(super) struct Model {
 
 impl Draft {
     pub(super) fn new(role: u32, rows: u32) -> Draft {
-        Draft { role, rows, group_rows: rows, cuts: vec![0], values: vec![], statements: vec![], layers: 1 }
+        Draft {
+            role,
+            rows,
+            group_rows: rows,
+            cuts: vec![0],
+            values: vec![],
+            statements: vec![],
+            layers: 1,
+            stored: vec![],
+        }
     }
 
     fn value(&mut self, role: u32, storage: u32, shape: [u32; 3], cut: (u32, u32), tile: u32, tier: u32) -> u32 {
@@ -57,6 +68,21 @@ impl Draft {
     /// A weight in HBM.
     pub(super) fn weight(&mut self, rows: u32, cols: u32, cut: (u32, u32)) -> u32 {
         self.value(role::WEIGHT, storage::BF16, [1, rows, cols], cut, 1, 1)
+    }
+
+    /// A weight of experts in HBM.
+    pub(super) fn bank(&mut self, experts: u32, rows: u32, cols: u32, cut: (u32, u32)) -> u32 {
+        self.value(role::WEIGHT, storage::BF16, [experts, rows, cols], cut, 1, 1)
+    }
+
+    /// How a weight is stored: tensor's name, whether transposed, offset, run, stride and count, stored axes, axis taken, whether
+    /// the experts have an axis.
+    pub(super) fn stored(
+        &mut self,
+        v: u32,
+        [name, length, t, offset, run, stride, count, a0, a1, along, stacked]: [u32; 11],
+    ) {
+        self.stored.push([v, 0, 5, name, length, t, offset, run, stride, count, a0, a1, 0, along, stacked, 0]);
     }
 
     /// A state in this tier.
@@ -192,7 +218,8 @@ impl Model {
         parts[0].push([0, 5, self.form, self.chips, self.seqs, self.tokens, ctx, layers, 0, 0, 0, 0, 0, 0, ctx, 0]);
         parts[1].extend(chip());
         parts[9] = self.ropes.clone();
-        parts[13] = vec![[u32::from_le_bytes(*b"teste"[..4].first_chunk().unwrap()); 16]];
+        parts[13] = vec![[u32::from_le_bytes(*b"test"); 16]];
+        parts[13][0][14] = u32::from_le_bytes(*b"{e}.");
         for (k, draft) in self.programs.iter().enumerate() {
             let first = parts[11].len() as u32;
             let at = |part: usize| parts[part].len() as u32;
@@ -216,7 +243,8 @@ impl Model {
                 let (run, count) = if v[6] % 2 == 0 { (v[6] / 2, 2) } else { (v[6], 1) };
                 let row = [i as u32, 0, 5, i as u32, 5, 1, 0, run, run, count, v[6], v[5], class, 0, 0, 0];
                 let bare = [i as u32, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, class, 0, 0, 0];
-                parts[10].push(if class == 0 { row } else { bare });
+                let own = draft.stored.iter().find(|row| row[0] == i as u32).copied();
+                parts[10].push(if class == 0 { own.unwrap_or(row) } else { bare });
             }
             if draft.role == 1 {
                 for _ in 0..draft.layers {

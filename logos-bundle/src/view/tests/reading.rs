@@ -4,6 +4,7 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use crate::deployment::Form;
+use crate::table::layout::{self, Part, ROW, header};
 use crate::testing::{TEXT, small};
 use crate::view::{
     Attribute, Binder, BindingClass, Bundle, BundleError, Bundles, Flow, Primitive, ProgramRole, RopePart, RopeScaling,
@@ -178,6 +179,39 @@ fn the_chips_of_a_split_axis_tile_it() {
         taken.extend(program.binding(1).unwrap().axis0(chip).flat_map(|run| run.start..run.start + run.length));
     }
     assert_eq!(taken, (0..4).flat_map(|head| 16 + 16 * head..24 + 16 * head).collect::<Vec<u32>>());
+}
+
+#[test]
+fn experts_are_found_in_a_stack_or_by_their_names() {
+    let mut bytes: Vec<u8> = small().iter().flat_map(|word| word.to_le_bytes()).collect();
+    let hole = bytes.windows(7).position(|window| window == b"qkv.{l}").unwrap();
+    bytes[hole + 5] = b'e';
+    let mut words: Vec<u32> = bytes.chunks(4).map(|word| u32::from_le_bytes(*word.first_chunk().unwrap())).collect();
+    let row =
+        |words: &[u32], part: Part, row: usize| (words[header::DIRECTORY + 2 * part as usize] as usize + row) * ROW;
+    let (value, stored) = (row(&words, Part::Values, 1), row(&words, Part::Bindings, 1));
+    words[value + layout::value::SEQS] = 3;
+    let text = |words: &[u32]| {
+        let binding = Bundle::read(words).unwrap().program(1).unwrap().binding(1).unwrap();
+        (
+            binding.tensor_of(17, 2).unwrap().to_string(),
+            binding.axis0(3).to_string(),
+            binding.axis1(3).to_string(),
+            (binding.copies(), binding.stacked(), binding.elements(3)),
+        )
+    };
+    let apart = ("layers.17.qkv.2.weight".into(), "64..72".into(), "0..64".into(), (3, false, 3 * 8 * 64));
+    assert_eq!(text(&words), apart);
+    let binding = Bundle::read(&words).unwrap().program(1).unwrap().binding(1).unwrap();
+    assert_eq!(binding.tensor(17).unwrap(), "layers.17.qkv.{e}.weight");
+    // The other way round: columns of the program are stored axis 1, a head of 8 a chip, 16 apart.
+    words[stored + layout::binding::TRANSPOSED] = 0;
+    words[stored + layout::binding::TAKEN] = 1;
+    words[stored + layout::binding::STACKED] = 1;
+    words[stored + layout::binding::STORED] = 64;
+    words[stored + layout::binding::STORED + 1] = 80;
+    let stacked = ("layers.17.qkv.2.weight".into(), "0..64".into(), "64..72".into(), (3, true, 3 * 8 * 64));
+    assert_eq!(text(&words), stacked);
 }
 
 #[test]

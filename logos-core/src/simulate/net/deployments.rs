@@ -116,3 +116,20 @@ fn qwen3_8b() {
     executes("qwen3-8b", 8, Weights::Config, &[decode(8192, 5), prefill(128)]);
     executes("qwen3-8b", 2, Weights::Q8_0, &[decode(8192, 5), prefill(512)]);
 }
+
+#[test]
+fn mixtral_8x7b() {
+    executes("mixtral-8x7b-v0.1", 8, Weights::Config, &[decode(8192, 1), decode(8192, 8), prefill(128)]);
+    executes("mixtral-8x7b-v0.1", 4, Weights::Q8_0, &[decode(8192, 3), prefill(512)]);
+}
+
+#[test]
+fn qwen3_30b_a3b() {
+    executes("qwen3-30b-a3b", 4, Weights::Config, &[decode(8192, 1), decode(8192, 16), prefill(512)]);
+    executes("qwen3-30b-a3b", 2, Weights::Config, &[Form::Forward { rows: 40 }]);
+}
+
+#[test]
+fn gpt_oss_20b() {
+    executes("gpt-oss-20b", 2, Weights::Config, &[decode(8192, 2), prefill(256)]);
+}
