@@ -214,8 +214,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// Earliest starts, with the turns of gathers as late as their ids; then latest ones for all but loads in a turn and
-    /// stages that nothing reads.
+    /// Earliest starts, with the turns of gathers as late as their ids; then latest ones for all but loads in a turn.
     fn set_starts(&mut self, followed: &[bool]) {
         // A turn that moves takes later turns and their readers along. Ids come from stages of a lower level, whose loads are in
         // earlier turns, so as many rounds as there are turns are enough.
@@ -225,7 +224,52 @@ impl Schedule<'_> {
                 break;
             }
         }
-        let mut latest: Vec<i64> = vec![i64::MAX; self.section.stages.len()];
+        let sinks = self.sinks();
+        self.set_latest(&sinks);
+        for (v, edges) in sinks {
+            self.section.stages[v].start = self.earliest(edges);
+        }
+    }
+
+    /// The earliest start of a stage that the edges into it allow.
+    fn earliest(&self, edges: Range<usize>) -> u64 {
+        let earliest = edges.map(|e| self.ends_of(e).earliest(self.section.edges[e].flow)).max();
+        earliest.map_or(0, |start| start.max(0) as u64)
+    }
+
+    /// The stages that nothing reads, but for the end of the layer loop, with their edges in.
+    fn sinks(&self) -> Vec<(usize, Range<usize>)> {
+        let Section { stages, edges, .. } = &self.section;
+        let mut read = vec![false; stages.len()];
+        for edge in edges {
+            read[edge.from.index()] = true;
+        }
+        let end = self.ends.map(|(_, xo)| xo.index());
+        let sinks = (0..stages.len()).filter(|&v| !read[v] && Some(v) != end);
+        let edges_into = |v| {
+            let first = edges.partition_point(|e| e.to.index() < v);
+            first..first + edges[first..].partition_point(|e| e.to.index() == v)
+        };
+        sinks.map(|v| (v, edges_into(v))).collect()
+    }
+
+    /// Every stage but loads in a turn as late as its readers allow; what nothing reads is done when the last stage is, and
+    /// a state before it is loaded again.
+    fn set_latest(&mut self, sinks: &[(usize, Range<usize>)]) {
+        let stages = &self.section.stages;
+        let end = stages.iter().map(|s| s.last() + s.ii).max().unwrap_or(0) as i64;
+        let mut latest: Vec<i64> = vec![i64::MAX; stages.len()];
+        for &(v, _) in sinks {
+            let done = stages[v].last() + stages[v].ii - stages[v].start;
+            latest[v] = end - done as i64;
+        }
+        for &(load, store) in &self.states {
+            let latest = &mut latest[store.index()];
+            let (load, store) = (&stages[load.index()], &stages[store.index()]);
+            let again = load.start + self.layers() * self.section.interval;
+            let done = store.last() - store.start + latency::forward(self.unit, store, load);
+            *latest = (*latest).min(again as i64 - done as i64).max(store.start as i64);
+        }
         let mut e = self.section.edges.len();
         for v in (0..self.section.stages.len()).rev() {
             if self.section.stages[v].turn.is_none() && latest[v] != i64::MAX {
@@ -254,14 +298,21 @@ impl Schedule<'_> {
             if self.section.groups == 1 && turn.is_none() {
                 self.stretch(v, first..next, followed);
             }
-            let earliest = (first..next).map(|e| self.ends_of(e).earliest(self.section.edges[e].flow)).max();
-            let earliest = earliest.map_or(0, |start| start.max(0) as u64);
+            let earliest = self.earliest(first..next);
             match turn {
                 None => self.section.stages[v].start = earliest,
                 Some(turn) => ready[turn as usize] = earliest.max(ready[turn as usize]),
             }
         }
         ready
+    }
+
+    /// Iterations after which a layer is the same one again.
+    fn layers(&self) -> u64 {
+        match self.order {
+            Order::Loops { layers } => layers.max(1),
+            Order::Repeats | Order::Once => 1,
+        }
     }
 
     /// The least interval that the layer loop, the states and the turns allow.
@@ -278,10 +329,7 @@ impl Schedule<'_> {
             interval = interval.max((xo.start + back).saturating_sub(x.start));
             interval = interval.max((xo.last() + back).saturating_sub(x.last()));
         }
-        let layers = match self.order {
-            Order::Loops { layers } => layers.max(1),
-            Order::Repeats | Order::Once => 1,
-        };
+        let layers = self.layers();
         for &(load, store) in &self.states {
             let (load, store) = (at(load), at(store));
             let done = store.last() + latency::forward(self.unit, store, load);
