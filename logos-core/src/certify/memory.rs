@@ -56,10 +56,7 @@ fn moved(stages: &[Stage], tier: Tier, which: impl Fn(&Stage) -> bool) -> u128 {
 /// A load's place in the order of turns: its phase, and within it what is held whole before what streams.
 ///
 /// A reader that holds one operand and streams another would otherwise wait for the held one as long as for the stream.
-pub(super) fn ranks(levels: &[u32], stages: &[Stage], edges: &[Edge], groups: u64) -> Vec<u32> {
-    if groups > 1 {
-        return vec![0; stages.len()];
-    }
+pub(super) fn ranks(levels: &[u32], stages: &[Stage], edges: &[Edge]) -> Vec<u32> {
     let mut ranks: Vec<u32> = levels.iter().map(|&level| 2 * level).collect();
     for edge in edges {
         if !matches!(edge.flow, Flow::Hold { groups: 1 }) {
@@ -72,8 +69,8 @@ pub(super) fn ranks(levels: &[u32], stages: &[Stage], edges: &[Edge], groups: u6
 /// Puts every load of HBM and DDR into a turn and gives it its period.
 ///
 /// One turn a rank, its loads sharing the window at an even rate, no window shorter than the pace of its loads' readers
-/// (`pace`, cycles an iteration); where groups are pipelined there is one rank, whose turn lasts the interval. `interval` is a
-/// lower bound on H. Returns the turns, each as early as those before it allow: see [`postpone`].
+/// (`pace`, cycles an iteration); in a `steady` pipeline of groups there is one rank, whose turn lasts the interval. `interval` is
+/// a lower bound on H. Returns the turns, each as early as those before it allow: see [`postpone`].
 ///
 /// # Errors
 /// [`PlaceError::Range`] where the stores alone exceed the tier's rate or times leave the range of the rules.
@@ -82,7 +79,7 @@ pub(super) fn take_turns(
     stages: &mut [Stage],
     ranks: &[u32],
     pace: &[u64],
-    groups: u64,
+    steady: bool,
     interval: u64,
 ) -> Result<Vec<Turn>, PlaceError> {
     let mut turns = Vec::new();
@@ -104,7 +101,7 @@ pub(super) fn take_turns(
             }
             let even = (bytes * u128::from(RATE_CYCLES)).div_ceil(free).max(1);
             let least = members.iter().map(|&i| pace[i]).max().unwrap_or(0);
-            let least = if groups > 1 { least.max(interval) } else { least };
+            let least = if steady { least.max(interval) } else { least };
             let window = u64::try_from(even).ok().filter(|&w| w < 1 << 40).ok_or(PlaceError::Range)?.max(least);
             let turn = turns.len() as u32;
             let mut length = 0;

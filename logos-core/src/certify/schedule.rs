@@ -151,8 +151,9 @@ impl Schedule<'_> {
             let pace = &mut pace[edge.from.index()];
             *pace = (*pace).max(reader.firings.saturating_mul(reader.ii));
         }
-        let ranks = memory::ranks(&self.phases, stages, edges, *groups);
-        *turns = memory::take_turns(self.unit, stages, &ranks, &pace, *groups, self.floor)?;
+        let steady = *groups > 1 && self.order != Order::Once;
+        let ranks = if steady { vec![0; stages.len()] } else { memory::ranks(&self.phases, stages, edges) };
+        *turns = memory::take_turns(self.unit, stages, &ranks, &pace, steady, self.floor)?;
         *interval = memory::cover(turns).max(self.floor);
         Ok(())
     }
@@ -162,9 +163,11 @@ impl Schedule<'_> {
     /// With one group, [`Schedule::stretch`] decides once it is known when tokens come.
     fn set_periods(&mut self) {
         let Section { stages, edges, groups, interval, .. } = &mut self.section;
+        let computed = || stages.iter().filter(|s| !s.is_windowed()).map(|s| s.firings * s.ii).max().unwrap_or(0);
+        let pace = if self.order == Order::Once { computed() } else { *interval };
         for stage in stages.iter_mut().filter(|s| !s.is_windowed()) {
             let source = *groups > 1 && stage.primitive.is_source();
-            stage.period = if source { stage.ii.max(*interval / stage.firings) } else { stage.ii };
+            stage.period = if source { stage.ii.max(pace / stage.firings) } else { stage.ii };
         }
         for edge in edges.iter().filter(|_| *groups > 1) {
             let (u, v) = (edge.from.index(), edge.to.index());
