@@ -3,7 +3,7 @@
 use crate::spatial::{Edge, Flow, Stage};
 
 /// For each stage the most holds on a path to it; a load has its reader's, and so has a gather, which waits for its ids.
-pub(super) fn of(stages: &[Stage], edges: &[Edge]) -> Vec<u32> {
+pub(super) fn of(stages: &[Stage], edges: &[Edge], groups: u64) -> Vec<u32> {
     let mut levels = vec![0u32; stages.len()];
     let mut fed = vec![false; stages.len()];
     // Edges are in order of consumer and consumers come after their producers, so one pass sees final values.
@@ -12,8 +12,8 @@ pub(super) fn of(stages: &[Stage], edges: &[Edge]) -> Vec<u32> {
         if stages[edge.from.index()].primitive.is_source() && !fed[edge.from.index()] {
             continue;
         }
-        // What is held in several groups is used before all of it is there.
-        let step = u32::from(matches!(edge.flow, Flow::Hold { groups: 1 }));
+        // What is held in parts of a group is used before all of it is there.
+        let step = u32::from(matches!(edge.flow, Flow::Hold { groups: held } if held == 1 || held == groups));
         let level = levels[edge.from.index()] + step;
         let to = &mut levels[edge.to.index()];
         *to = (*to).max(level);

@@ -48,7 +48,7 @@ pub(super) fn certify(
     if stages.iter().any(|s| s.firings == 0 || s.firings >= FIRINGS) {
         return Err(PlaceError::Range);
     }
-    let phases = levels::of(&stages, &edges);
+    let phases = levels::of(&stages, &edges, groups);
     let shares = if groups > 1 { vec![1 << 20; stages.len()] } else { levels::shares(&stages, &phases, budget) };
     allocate(unit, &mut stages, &edges, &shares)?;
     settle(&mut stages);
