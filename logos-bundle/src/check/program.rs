@@ -195,7 +195,8 @@ impl<'a> Program<'a> {
             if v.role == role::STATE {
                 states += 1;
                 let after = v.reader == NONE || v.writer == NONE || v.writer >= v.reader;
-                holds!(l, 10 * 2, at,
+                holds!(l, 10 * 3, at,
+                    v.reader != NONE => 1, 0, "reads of a state in a step";
                     v.writer != NONE => 1, 0, "writes of a state in a step";
                     after => v.reader, v.writer, "statement that writes a state, at least its reader's";
                 );
@@ -244,7 +245,8 @@ const fn value(row: &Row, at: At, chips: i128, l: &mut Ledger) -> Value {
     let share = bytes(storage, rows_l * cols_l) * seqs;
     let declared = role != role::BOUND;
     let stated = !declared || role == role::INPUT && storage != storage::I32;
-    holds!(l, 11 * 4, at,
+    holds!(l, 11 * 5, at,
+        role != role::INPUT || sharding == sharding::WHOLE => sharding::WHOLE, sharding, "sharding of what comes in";
         (parts >= 2) == (by_rows || by_cols) => by_rows || by_cols, parts, "parts: 1, and of a split value more";
         parts == 1 || chips % parts == 0 => 0, chips % parts, "chips, a multiple of the parts: rest";
         !by_rows || rows_l * parts == rows => rows_l * parts, rows, "split rows, a multiple of the parts";

@@ -36,7 +36,9 @@ pub(super) fn write_bindings(table: &mut Table, kind: &KindProgram) -> Result<()
                 row[binding_row::STACKED] = u32::from(stacked);
                 row[binding_row::OFFSET] = weight.take.offset;
                 row[binding_row::RUN] = weight.take.run;
-                row[binding_row::STRIDE] = weight.take.stride;
+                // One run has no next: a fused tensor of one group says where it would be.
+                let take = weight.take;
+                row[binding_row::STRIDE] = if take.count == 1 { take.run } else { take.stride };
                 row[binding_row::COUNT] = weight.take.count;
                 let shape = weight.tensor.shape.get(usize::from(stacked)..).unwrap_or_default();
                 let (first, rest) = shape.split_first().unwrap_or((&0, &[]));
