@@ -22,6 +22,7 @@ pub(super) struct Frame<'a> {
     pub(super) bindings: &'a [Row],
     pub(super) layers: &'a [Row],
     pub(super) strings: &'a [Row],
+    pub(super) factors: &'a [Row],
     pub(super) string_bytes: u64,
 }
 
@@ -129,7 +130,8 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
     let (ropes, rest) = rest.split_at(counts[9]);
     let (bindings, rest) = rest.split_at(counts[10]);
     let (layers, rest) = rest.split_at(counts[11]);
-    let (_, strings) = rest.split_at(counts[12]);
+    let (_, rest) = rest.split_at(counts[12]);
+    let (strings, factors) = rest.split_at(counts[13]);
     let deployment = deployment(&deployment_rows[0], bytes, l);
     let chip = chip(&chip_rows[0], &chip_rows[1], bytes, &deployment, l);
     if l.failed(0) {
@@ -149,6 +151,7 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
         bindings,
         layers,
         strings,
+        factors,
         string_bytes: bytes,
     })
 }

@@ -149,10 +149,10 @@ pub(super) const MOST: usize = 10;
 pub(super) const fn range(code: u32) -> (u32, u32) {
     match code {
         op::INPUT | op::SHOW | op::APPEND | op::ROWS | op::LAST_ROW | op::SUM_CHIPS | op::GATHER_CHIPS => (0, 1),
-        op::MATMUL | op::PLUS | op::TIMES | op::ROUTER => (0, 2),
+        op::MATMUL | op::PLUS | op::TIMES | op::ROUTER | op::ROW_SCALE | op::HEAD_MATMUL => (0, 2),
         op::DECAY | op::ARGMAX | op::ROPE | op::DELTA => (0, 3),
         op::RMSNORM | op::LAYERNORM | op::CONV => (0, 4),
-        op::ATTENTION => (0, 6),
+        op::ATTENTION | op::LATENT_ATTENTION => (0, 6),
         op::EXPERTS => (0, 10),
         op::L2NORM => (3, 4),
         _ => (1, 2),
@@ -165,7 +165,7 @@ pub(super) const fn emitter(p: &Program<'_>, st: &Statement) -> u32 {
         op::INPUT | op::ROWS | op::LAST_ROW | op::SUM_CHIPS | op::GATHER_CHIPS => 0,
         op::DECAY | op::ROPE | op::CONV => 2,
         op::RMSNORM | op::LAYERNORM | op::L2NORM => 3,
-        op::ATTENTION => 5,
+        op::ATTENTION | op::LATENT_ATTENTION => 5,
         op::EXPERTS => 9,
         op::ARGMAX if p.values[st.x[0] as usize].parts == 1 => 0,
         op::ARGMAX => 2,
@@ -255,6 +255,9 @@ pub(super) const fn expect(e: &mut Expected, p: &Program<'_>, s: &Section, st: &
             load(e, p, x0, r.tiles * s.groups, s.rows * r.tile);
         }
         op::ARGMAX => argmax(e, p, s, x0, part),
+        op::ROW_SCALE => row_scale(e, p, s, st, part),
+        op::HEAD_MATMUL => head_matmul(e, p, s, st, part),
+        op::LATENT_ATTENTION => latent_attention(e, p, st, part),
         _ => {
             let x = &p.values[x0 as usize];
             moves(e, primitive::COLLECTIVE, x.tiles * s.groups, bytes(x.storage, s.rows * x.tile), NONE);
@@ -354,7 +357,7 @@ const fn head_norm(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statemen
         return if w == NONE {
             e.none()
         } else {
-            load(e, p, w, 1, p.values[w as usize].rows * p.values[w as usize].cols)
+            load(e, p, w, 1, p.values[w as usize].rows_l * p.values[w as usize].cols_l)
         };
     }
     head_wise(e, p, s, st.x[0], heads, primitive::REDUCE, 5);
@@ -370,10 +373,9 @@ const fn attention(e: &mut Expected, p: &Program<'_>, st: &Statement, part: u32)
     let [q, k, v, _, ck, cv, sinks, _] = st.x;
     let (x, y, z) = (&p.values[q as usize], &p.values[k as usize], &p.values[v as usize]);
     let c = &p.frame.chip;
-    let (seqs, tile) = (p.frame.deployment.seqs, c.context_tile);
+    let tile = c.context_tile;
     let cached = ck != NONE && cv != NONE;
-    let depth = if cached { ceil(p.values[ck as usize].rows, tile) } else { 0 };
-    let firings = seqs * (depth + ceil(p.tok, tile));
+    let firings = context(p, ck);
     // Local heads, and columns of a query or key head and of a value head.
     let (hq, hk) = (st.a[0] as i128 / x.parts, st.a[1] as i128 / y.parts);
     let (d, dv) = (x.cols_l / hq, z.cols_l / hk);
@@ -400,9 +402,7 @@ const fn attention(e: &mut Expected, p: &Program<'_>, st: &Statement, part: u32)
             }
         }
         4 => {
-            lanes(e, p, primitive::SOFTMAX, firings, scores, 8);
-            e.recurrence = Recurrence::Softmax;
-            e.port(NONE, 3, Take::Stream(1), scores * 4);
+            softmax(e, p, firings, scores);
             if sinks != NONE {
                 e.loads(2, Take::HoldAll);
             }
@@ -416,6 +416,98 @@ const fn attention(e: &mut Expected, p: &Program<'_>, st: &Statement, part: u32)
                 e.loads(1, Take::Stream(1));
             }
         }
+    }
+}
+
+/// Tiles of context of all sequences: those of the cache, then the fresh rows.
+const fn context(p: &Program<'_>, cache: u32) -> i128 {
+    let tile = p.frame.chip.context_tile;
+    let cached = if cache == NONE { 0 } else { ceil(p.values[cache as usize].rows, tile) };
+    p.frame.deployment.seqs * (cached + ceil(p.tok, tile))
+}
+
+/// Softmax of so many scores a firing.
+const fn softmax(e: &mut Expected, p: &Program<'_>, firings: i128, scores: i128) {
+    lanes(e, p, primitive::SOFTMAX, firings, scores, 8);
+    e.recurrence = Recurrence::Softmax;
+    e.port(NONE, 3, Take::Stream(1), scores * 4);
+}
+
+/// Every head of the queries reads the one latent, which is key and value.
+const fn latent_attention(e: &mut Expected, p: &Program<'_>, st: &Statement, part: u32) {
+    let [q, qp, c, turned, _, cc, cp, _] = st.x;
+    let x = &p.values[q as usize];
+    let unit = &p.frame.chip;
+    let tile = unit.context_tile;
+    let cached = cc != NONE && cp != NONE;
+    let firings = context(p, cc);
+    let latent = p.values[c as usize].cols;
+    let rotary = p.values[turned as usize].cols;
+    let queries = p.tok * (x.cols_l / latent);
+    let rows = ceil(queries, unit.array_rows);
+    match part {
+        0 | 1 if cached => {
+            let state = if part == 0 { cc } else { cp };
+            load(e, p, state, firings, tile * p.values[state as usize].cols);
+            e.state = state;
+        }
+        0..=2 => e.none(),
+        3 => {
+            stage(e, primitive::SCORES, firings);
+            (e.a, e.b, e.base) = (ceil(tile, unit.array_columns), latent + rotary, rows);
+            e.reads(q, Take::HoldAll);
+            e.reads(qp, Take::HoldAll);
+            e.reads(c, Take::HoldAll);
+            e.reads(turned, Take::HoldAll);
+            if cached {
+                e.loads(0, Take::Stream(1));
+                e.loads(1, Take::Stream(1));
+            }
+        }
+        4 => softmax(e, p, firings, queries * tile),
+        _ => {
+            stage(e, primitive::VALUES, firings);
+            (e.a, e.b, e.base, e.whole) = (ceil(latent, unit.array_columns), tile, rows, true);
+            e.port(NONE, 4, Take::Stream(1), queries * (bytes(x.storage, tile) + 4));
+            e.reads(c, Take::HoldAll);
+            if cached {
+                e.loads(0, Take::Stream(1));
+            }
+        }
+    }
+}
+
+/// A product of each local head by its own block of the weight.
+const fn head_matmul(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement, part: u32) {
+    let x = &p.values[st.x[0] as usize];
+    let r = &p.values[st.result];
+    let heads = st.a[0] as i128;
+    let (inner, width) = (x.cols / heads, r.cols / heads);
+    let local = x.cols_l / inner;
+    if part == 0 {
+        return load(e, p, st.x[1], local, inner * width);
+    }
+    stage(e, primitive::GEMM_A, local * s.groups);
+    e.a = ceil(width, p.frame.chip.array_columns);
+    e.b = inner;
+    e.base = ceil(s.rows, p.frame.chip.array_rows);
+    e.emits = width / r.tile;
+    e.reads(st.x[0], Take::Hold);
+    e.loads(0, once(s));
+}
+
+/// Each row by its own factor: a value's, or a table's.
+const fn row_scale(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement, part: u32) {
+    let g = st.x[1];
+    let table = p.values[g as usize].role == role::TABLE;
+    if part == 0 {
+        return if table { load(e, p, g, s.groups, s.rows) } else { e.none() };
+    }
+    map(e, p, s, st.x[0], 1);
+    if table {
+        e.loads(0, Take::Hold);
+    } else {
+        e.reads(g, Take::Hold);
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
     let n = f.ropes.len();
     let mut i = 0;
     while i < n {
-        let [part, _, theta, rotary, scaling, _, _, _, _, _, _, _, _, _, r0, r1] = f.ropes[i];
+        let [part, _, theta, rotary, scaling, _, _, _, _, _, _, _, _, _, factors, reserved] = f.ropes[i];
         let at = At(Part::Ropes as u32, i as u32);
         hold!(l, 0, part <= 2, at, 2, part, "part of a rotary table, at most");
         hold!(
@@ -56,8 +56,13 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
             "high word of theta, positive and finite"
         );
         hold!(l, 0, rotary < RANGE_LIMIT, at, RANGE_LIMIT, rotary, "rotary width, below");
-        equal!(l, 0, at, 0, r0 | r1, "reserved words of a rope");
+        equal!(l, 0, at, 0, reserved, "reserved words of a rope");
         hold!(l, 0, scaling <= 5, at, 5, scaling, "rope scaling, at most");
+        if scaling == 5 {
+            longrope(f, at, factors, rotary / 2, l);
+        } else {
+            equal!(l, 0, at, 0, factors, "first factor of a recipe without");
+        }
         i += 1;
     }
     let n = f.layers.len();
@@ -69,6 +74,22 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
             (program as usize) < programs => programs, program, "program of a layer, below";
             reserved == 0 => 0, reserved, "reserved words of a layer";
         );
+        i += 1;
+    }
+}
+
+/// The divisors that a longrope recipe points to: there, and positive and finite.
+const fn longrope(f: &Frame<'_>, at: At, first: u32, count: u32, l: &mut Ledger) {
+    let (end, words) = (first as u64 + count as u64, f.factors.len() as u64 * 16);
+    hold!(l, 0, end <= words, at, words, end, "end of the factors, at most");
+    if end > words {
+        return;
+    }
+    let mut i = first as usize;
+    while i < first as usize + count as usize {
+        let bits = f.factors[i / 16][i % 16];
+        let at = At(Part::Factors as u32, (i / 16) as u32);
+        hold!(l, 0, bits > 0 && bits < 0x7f80_0000, at, 0x7f80_0000, bits, "factor, positive and finite (f32 bits)");
         i += 1;
     }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use super::{Fault, HEADER, RULES, Verdicts};
 
 /// Names of the parts of a table, by number.
-const PARTS: [&str; 14] = [
+const PARTS: [&str; 15] = [
     "deployment",
     "chip",
     "programs",
@@ -20,6 +20,7 @@ const PARTS: [&str; 14] = [
     "layers",
     "digests",
     "strings",
+    "factors",
 ];
 
 /// Does nothing if `rule` has no fault, and otherwise panics with the fault in words: in a constant, a compile error at

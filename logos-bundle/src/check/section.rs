@@ -222,7 +222,7 @@ const fn own(p: &mut Program<'_>, s: &mut Section, st: &Statement, first: usize,
     }
     p.next += 1;
     p.section_of[st.index] = s.index;
-    if st.op == op::ATTENTION || st.op == op::EXPERTS {
+    if st.op == op::ATTENTION || st.op == op::LATENT_ATTENTION || st.op == op::EXPERTS {
         equal!(l, 3, s.stage_at(first), 1, s.groups, "groups of a section with attention or experts");
     }
     let mut k = first;

@@ -37,6 +37,9 @@ const fn form(code: u32) -> Option<(u32, u32, u32)> {
         op::ATTENTION => (0b111, 0b111_1111, 6),
         op::CONV => (0b11, 0b111, 2),
         op::DELTA => (0b1_1111, 0b11_1111, 2),
+        op::ROW_SCALE => (0b11, 0b11, 0),
+        op::HEAD_MATMUL => (0b11, 0b11, 2),
+        op::LATENT_ATTENTION => (0b1111, 0b111_1111, 2),
         op::ROUTER => (0b1, 0b11, 6),
         op::EXPERTS => (0b1_1111, 0b1111_1111, 6),
         _ => return None,
@@ -94,6 +97,9 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         op::EXPERTS => experts::experts(p, st, l),
         op::CONV => conv(p, st, l),
         op::DELTA => delta(p, st, l),
+        op::ROW_SCALE => row_scale(p, st, l),
+        op::HEAD_MATMUL => head_matmul(p, st, l),
+        op::LATENT_ATTENTION => latent_attention(p, st, l),
         op::LAST_ROW => last_row(p, st, l),
         op::ARGMAX => {
             activation(p, st, x0, l);
@@ -251,6 +257,17 @@ pub(super) const fn one_row(p: &mut Program<'_>, st: &Statement, v: u32, cols: i
     equal!(l, 1, at, cols, w.cols, "columns of the weight");
 }
 
+/// A weight of a norm: one row, or a row for each head.
+const fn of_heads(p: &mut Program<'_>, st: &Statement, v: u32, heads: u32, cols: i128, l: &mut Ledger) {
+    if p.values[v as usize].rows == 1 {
+        return one_row(p, st, v, cols, l);
+    }
+    let w = p.values[weight(p, st, v, l)];
+    let at = p.statement_at(st.index);
+    hold!(l, 1, w.rows == heads as i128 && w.storage != storage::Q8_0, at, heads, w.rows, "rows of a plain weight");
+    equal!(l, 1, at, cols, w.cols, "columns of the weight");
+}
+
 /// An operand of token ids or positions: one a row.
 const fn ids(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
     let x = p.values[v as usize];
@@ -301,10 +318,10 @@ const fn norm(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let count = if st.op == op::RMSNORM { st.a[2] } else { st.a[1] };
     let cols = if count == 0 { x.cols } else { heads(p, st, st.x[0] as usize, count, l) };
     if st.x[1] != NONE {
-        one_row(p, st, st.x[1], cols, l);
+        of_heads(p, st, st.x[1], count, cols, l);
     }
     if st.x[2] != NONE {
-        one_row(p, st, st.x[2], cols, l);
+        of_heads(p, st, st.x[2], count, cols, l);
     }
     hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "eps, positive and finite (f32 bits)");
     let offset = st.op == op::LAYERNORM || st.a[1] == 0 || st.a[1] == ONE;
@@ -327,12 +344,13 @@ const fn rope(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     hold!(l, 1, 2 * cos.cols == rotary && 2 * sin.cols == rotary, at, rotary / 2, cos.cols, "columns of the tables");
     hold!(l, 2, (cos.rope == NONE) == (sin.rope == NONE), at, cos.rope, sin.rope, "recipe of the sines");
     if tables && cos.rope != NONE && sin.rope != NONE {
-        let [part, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, ..] = p.frame.ropes[cos.rope as usize];
-        let [other, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, ..] = p.frame.ropes[sin.rope as usize];
+        let [part, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, _] = p.frame.ropes[cos.rope as usize];
+        let [other, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, _] = p.frame.ropes[sin.rope as usize];
         hold!(l, 2, part == 0 && other == 1, at, 1, part | other, "parts of the recipes: cosines, then sines");
         equal!(l, 2, at, rotary, c2 as i128, "rotary width of the recipe");
         let head = (c0 ^ s0) | (c1 ^ s1) | (c2 ^ s2) | (c3 ^ s3) | (c4 ^ s4) | (c5 ^ s5);
-        let tail = (c6 ^ s6) | (c7 ^ s7) | (c8 ^ s8) | (c9 ^ s9) | (c10 ^ s10) | (c11 ^ s11) | (c12 ^ s12);
+        let tail =
+            (c6 ^ s6) | (c7 ^ s7) | (c8 ^ s8) | (c9 ^ s9) | (c10 ^ s10) | (c11 ^ s11) | (c12 ^ s12) | (c13 ^ s13);
         equal!(l, 2, at, 0, head | tail, "bits in which the two recipes differ");
     }
 }
@@ -373,6 +391,75 @@ const fn attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 const fn seen(p: &Program<'_>, window: u32, chunk: u32) -> i128 {
     let (ctx, span) = (p.frame.deployment.ctx, if window != 0 { window } else { chunk } as i128);
     if span != 0 && span < ctx { span } else { ctx }
+}
+
+const fn row_scale(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    elementwise(p, st, l);
+    let at = p.statement_at(st.index);
+    let g = p.values[st.x[1] as usize];
+    equal!(l, 1, at, 1, g.cols, "columns of the factors");
+    if g.role != role::TABLE {
+        activation(p, st, st.x[1], l);
+        return;
+    }
+    p.values[st.x[1] as usize].used = true;
+    equal!(l, 1, at, p.m, g.rows, "rows of the factors");
+    if g.rope != NONE {
+        let [part, t0, t1, rotary, scaling, scale, floor, p2, p3, p4, p5, p6, p7, factor, factors, _] =
+            p.frame.ropes[g.rope as usize];
+        equal!(l, 2, at, 2, part, "part of the recipe: a temperature");
+        hold!(l, 2, finite(scale), at, 0, scale, "scale of the temperature, finite (f32 bits)");
+        hold!(l, 2, positive(floor), at, ONE, floor, "floor of the temperature, positive and finite (f32 bits)");
+        let rest = t0 | t1 | rotary | scaling | p2 | p3 | p4 | p5 | p6 | p7 | factor | factors;
+        equal!(l, 2, at, 0, rest, "words of the recipe that a temperature has not");
+    }
+}
+
+const fn head_matmul(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let x = p.values[activation(p, st, st.x[0], l)];
+    let w = p.values[weight(p, st, st.x[1], l)];
+    let r = p.values[st.result];
+    let [h, along, ..] = st.a;
+    let n = h as i128;
+    hold!(l, 2, along <= 1, at, 1, along, "axis of the blocks, at most");
+    if h == 0 || h >= RANGE_LIMIT || x.cols % n != 0 || r.cols % n != 0 {
+        l.fault(2, at, x.cols, n, "heads, a divisor of the columns of operand and result");
+        return;
+    }
+    let (inner, width) = (x.cols / n, r.cols / n);
+    equal!(l, 1, at, if along == 1 { x.cols } else { inner }, w.rows, "rows of the weight");
+    equal!(l, 1, at, if along == 1 { width } else { r.cols }, w.cols, "columns of the weight");
+    hold!(l, 1, w.storage != storage::Q8_0, at, 0, w.storage, "storage of the weight");
+    equal!(l, 1, at, 0, width % r.tile, "columns of a head of the result, a multiple of its tile: rest");
+}
+
+const fn latent_attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let at = p.statement_at(st.index);
+    let [q, qp, c, turned, pos, cc, cp, _] = st.x;
+    let [h, scale, ..] = st.a;
+    let (q, qp) = (activation(p, st, q, l), activation(p, st, qp, l));
+    let c = p.values[activation(p, st, c, l)];
+    let turned = p.values[activation(p, st, turned, l)];
+    let (latent, rotary, result) = (heads(p, st, q, h, l), heads(p, st, qp, h, l), heads(p, st, st.result, h, l));
+    equal!(l, 1, at, latent, c.cols, "columns of the latent");
+    equal!(l, 1, at, rotary, turned.cols, "columns of the turned key");
+    equal!(l, 1, at, latent, result, "columns of a head of the result");
+    hold!(l, 2, positive(scale), at, ONE, scale, "scale, positive and finite (f32 bits)");
+    let stateless = cc == NONE;
+    hold!(l, 1, (pos == NONE) == stateless && (cp == NONE) == stateless, at, 0, 1, "caches and positions, all or none");
+    if pos != NONE && cc != NONE && cp != NONE {
+        ids(p, st, pos, l);
+        let (content, positions) = (p.values[cc as usize], p.values[cp as usize]);
+        let states = content.role == role::STATE && positions.role == role::STATE;
+        hold!(l, 1, states, at, role::STATE, content.role, "role of the caches");
+        let seqs = p.frame.deployment.seqs;
+        hold!(l, 1, content.seqs == seqs && positions.seqs == seqs, at, seqs, content.seqs, "copies of the caches");
+        equal!(l, 1, at, seen(p, 0, 0), content.rows, "rows of the cache of latents: the context");
+        equal!(l, 1, at, content.rows, positions.rows, "rows of the cache of turned keys");
+        equal!(l, 1, at, latent, content.cols, "columns of the cache of latents");
+        equal!(l, 1, at, rotary, positions.cols, "columns of the cache of turned keys");
+    }
 }
 
 const fn conv(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {

@@ -63,6 +63,23 @@ pub(super) const fn statement(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
         op::L2NORM => head_wise(x, st.a[2]),
         op::ROPE => head_wise(x, st.a[0]) && whole(p, st.x[1]) && whole(p, st.x[2]),
         op::ATTENTION => attention(p, st, x, chips),
+        op::LATENT_ATTENTION => {
+            let cut = x.sharding == COLS && x.parts == chips && st.a[0] as i128 % chips == 0;
+            let latent = whole(p, st.x[2]) && whole(p, st.x[3]) && whole(p, st.x[5]) && whole(p, st.x[6]);
+            (x.sharding == WHOLE || cut) && like(x, &p.values[st.x[1] as usize]) && latent
+        }
+        op::HEAD_MATMUL => {
+            let w = &p.values[st.x[1] as usize];
+            let blocks = if x.sharding == WHOLE {
+                WHOLE
+            } else if st.a[1] == 1 {
+                ROWS
+            } else {
+                COLS
+            };
+            head_wise(x, st.a[0]) && w.sharding == blocks && w.parts == x.parts
+        }
+        op::ROW_SCALE => x.sharding != ROWS && whole(p, st.x[1]),
         op::CONV => {
             let carried = st.x[2] == NONE || like(x, &p.values[st.x[2] as usize]);
             plain(x) && like(x, &p.values[st.x[1] as usize]) && carried
@@ -102,8 +119,19 @@ pub(super) const fn statement(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
 }
 
 const fn normed(p: &Program<'_>, st: &Statement, x: &Value, heads: u32) -> bool {
-    let weights = whole(p, st.x[1]) && whole(p, st.x[2]);
-    weights && if heads == 0 { x.sharding == WHOLE } else { head_wise(x, heads) }
+    if heads == 0 {
+        return x.sharding == WHOLE && whole(p, st.x[1]) && whole(p, st.x[2]);
+    }
+    head_wise(x, heads) && of_heads(p, st.x[1], x) && of_heads(p, st.x[2], x)
+}
+
+/// A weight of one row for all heads is whole; one of a row a head is cut as the heads are.
+const fn of_heads(p: &Program<'_>, v: u32, x: &Value) -> bool {
+    if v == NONE {
+        return true;
+    }
+    let w = &p.values[v as usize];
+    if w.rows == 1 || x.sharding == WHOLE { w.sharding == WHOLE } else { w.sharding == ROWS && w.parts == x.parts }
 }
 
 const fn head_wise(x: &Value, heads: u32) -> bool {

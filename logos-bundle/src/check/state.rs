@@ -20,6 +20,10 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
             cache(p, st, st.x[4], l);
             cache(p, st, st.x[5], l);
         }
+        op::LATENT_ATTENTION => {
+            cache(p, st, st.x[5], l);
+            cache(p, st, st.x[6], l);
+        }
         _ => {}
     }
 }

@@ -67,10 +67,12 @@ pub enum Part {
     Digests = 12,
     /// Packed UTF-8.
     Strings = 13,
+    /// f32 words, sixteen a row: factors that [`rope`] rows point to; the last row is filled up with zeros.
+    Factors = 14,
 }
 
 /// Number of parts.
-pub const PARTS: usize = 14;
+pub const PARTS: usize = 15;
 
 /// A deployment: what was asked for, and the first facts of fit. Bytes are 64-bit.
 pub mod deployment {
@@ -294,7 +296,7 @@ pub mod op {
     pub const SWIGLU: u32 = 25;
     /// operands: gate, up. attributes: form (0 erf, 1 tanh).
     pub const GEGLU: u32 = 26;
-    /// operands: x, weight (or NONE). attributes: eps, offset, heads (0: the whole row).
+    /// operands: x, weight (or NONE). attributes: eps, offset, heads (0: the whole row). A weight of heads has one row, or one a head.
     pub const RMSNORM: u32 = 27;
     /// operands: x, weight (or NONE), bias (or NONE). attributes: eps, heads (0: the whole row).
     pub const LAYERNORM: u32 = 28;
@@ -437,7 +439,8 @@ pub mod turn {
 
 /// A rotary table's recipe: `angle = position * frequency(m)`, `m` below half the rotary width.
 pub mod rope {
-    /// 0 cosines, 1 sines, 2 a temperature: `1 + scale * ln(1 + floor((position + 1) / floor))`, scale and floor the first two parameters.
+    /// 0 cosines, 1 sines, 2 a temperature: `1 + scale * ln(1 + floor((position + 1) / floor))`, scale and floor the first two parameters and
+    /// the words after them 0, as are those before; its table is one column.
     pub const PART: usize = 0;
     /// theta, f64 bits (64-bit).
     pub const THETA: usize = 1;
@@ -445,10 +448,13 @@ pub mod rope {
     pub const ROTARY: usize = 3;
     /// Scaling: 0 none, 1 linear, 2 dynamic, 3 llama3, 4 yarn, 5 longrope.
     pub const SCALING: usize = 4;
-    /// Up to eight parameters of the scaling, f32 bits, in the order of the specification's fields.
+    /// Up to eight parameters of the scaling, f32 bits, in the order of the specification's fields (of longrope: original).
     pub const PARAMETERS: usize = 5;
     /// Factor on every entry (yarn, longrope), f32 bits.
     pub const FACTOR: usize = 13;
+    /// First word, in [`super::Part::Factors`], of longrope's divisors of the frequencies, one a pair: the long ones where the
+    /// deployment's `CTX` (of a forward step `TOKENS`) exceeds `original`, else the short ones. 0 for other scalings.
+    pub const FACTORS: usize = 14;
 }
 
 /// How a declared value of a program is named and found, for any layer and chip.

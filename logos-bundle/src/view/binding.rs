@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use super::source::Row;
 use super::text::padded;
 use super::{BindingClass, ProgramRole, RopePart, RopeScaling, Sharding, Text, Value, view};
-use crate::table::layout::{binding as field, rope};
+use crate::table::layout::{Part, ROW, binding as field, rope};
 
 view! {
     /// How one declared value of a program is named and found: a rule in the layer and the chip.
@@ -307,7 +307,8 @@ impl Write for Rest<'_> {
     }
 }
 
-/// A rotary table's recipe: `angle = position * frequency(m)`, for `m` below half the rotary width.
+/// A table's recipe. Of a rotary one `angle = position * frequency(m)`, for `m` below half the rotary width; of a temperature
+/// the parameters are its scale and floor.
 #[derive(Clone, Copy)]
 pub struct Rope<'a> {
     pub(super) row: Row<'a>,
@@ -320,14 +321,14 @@ impl fmt::Debug for Rope<'_> {
     }
 }
 
-impl Rope<'_> {
+impl<'a> Rope<'a> {
     /// Its number in the bundle.
     #[must_use]
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// Which half it fills.
+    /// What it fills a table with.
     #[must_use]
     pub fn part(&self) -> RopePart {
         RopePart::from_code(self.row.get(rope::PART))
@@ -357,6 +358,18 @@ impl Rope<'_> {
         self.row.hash(rope::PARAMETERS).map(f32::from_bits)
     }
 
+    /// Longrope's divisors of the frequencies, one a pair, as chosen for the deployment's length; none for other scalings.
+    pub fn factors(&self) -> impl Iterator<Item = f32> + Clone + use<'a> {
+        let source = self.row.source();
+        let first = self.row.get(rope::FACTORS);
+        let count = if self.scaling() == RopeScaling::LongRope { self.rotary() / 2 } else { 0 };
+        (0..count).map_while(move |m| {
+            let word = first.checked_add(m)?;
+            let row = source.row(Part::Factors, word / ROW as u32)?;
+            Some(f32::from_bits(row.get(word as usize % ROW)))
+        })
+    }
+
     /// Factor on every entry.
     #[must_use]
     pub fn factor(&self) -> f32 {
@@ -366,6 +379,10 @@ impl Rope<'_> {
 
 impl fmt::Display for Rope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.part() == RopePart::Temperature {
+            let [scale, floor, ..] = self.parameters();
+            return write!(f, "{} scale {scale:?}, floor {floor:?}", self.part());
+        }
         write!(f, "{} theta {}, rotary {}, scaling {}", self.part(), self.theta(), self.rotary(), self.scaling())?;
         if self.factor() != 1.0 {
             write!(f, ", factor {:?}", self.factor())?;

@@ -129,7 +129,8 @@ impl<'a> Bundle<'a> {
                 | Part::Turns
                 | Part::Ropes
                 | Part::Bindings
-                | Part::Layers => true,
+                | Part::Layers
+                | Part::Factors => true,
             };
             if !enough || !source.holds(part) {
                 return Err(BundleError::Part { part, first, rows });
@@ -329,6 +330,7 @@ const PART_LIST: [Part; PARTS] = [
     Part::Layers,
     Part::Digests,
     Part::Strings,
+    Part::Factors,
 ];
 
 /// A SHA-256, as the table stores it; prints as 64 hexadecimal digits.

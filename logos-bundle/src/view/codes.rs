@@ -138,12 +138,14 @@ codes! {
         Index = 4 "index",
     }
 
-    /// Which half of a rotary table a recipe fills.
+    /// What a recipe fills a table with.
     RopePart {
         /// Cosines.
         Cos = 0 "cos",
         /// Sines.
         Sin = 1 "sin",
+        /// One factor a position: `1 + scale * ln(1 + floor((position + 1) / floor))`.
+        Temperature = 2 "temperature",
     }
 
     /// How a rotary table's frequencies are scaled.

@@ -57,7 +57,7 @@ const fn entry(
 const FORM: &[(&str, Kind)] = &[("tanh", Count)];
 
 #[rustfmt::skip]
-const TABLE: [Entry; 29] = [
+const TABLE: [Entry; 32] = [
     entry(op::INPUT, "input", &[], &[]),
     entry(op::SHOW, "show", &[], &[]),
     entry(op::APPEND, "append", &[], &[]),
@@ -87,6 +87,9 @@ const TABLE: [Entry; 29] = [
     entry(op::ARGMAX, "argmax", &[], &[]),
     entry(op::SUM_CHIPS, "sum over chips", &[], &[]),
     entry(op::GATHER_CHIPS, "gather over chips", &[], &[]),
+    entry(op::ROW_SCALE, "row scale", &[], &[(0, 1)]),
+    entry(op::HEAD_MATMUL, "head matmul", &[("heads", Count), ("rows", Count)], &[(0, 1)]),
+    entry(op::LATENT_ATTENTION, "latent attention", &[("heads", Count), ("scale", Real)], &[(0, 5), (1, 6)]),
     entry(op::ROUTER, "router", &[
         ("top", Count), ("score", Count), ("groups", Count), ("kept", Count), ("flags", Count), ("scale", Real),
     ], &[(0, 1)]),

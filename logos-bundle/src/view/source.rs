@@ -59,7 +59,12 @@ pub(crate) struct Row<'a> {
     start: usize,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// The table it lies in.
+    pub(crate) fn source(self) -> Source<'a> {
+        self.source
+    }
+
     /// Word `field`; zero beyond the end of the table.
     pub(crate) fn get(self, field: usize) -> u32 {
         self.source.word(self.start + field).unwrap_or(0)

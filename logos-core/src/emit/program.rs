@@ -8,14 +8,17 @@ use sha2::{Digest, Sha256};
 
 use crate::author::Source;
 use crate::kinds::{KindProgram, Role as ProgramRole};
-use crate::language::ast::{Axis, Origin, Program, Role, RopePart, RopeTable, Sharding, Statement, Storage, ValueId};
+use crate::language::ast::{
+    Axis, Origin, Program, Recipe, Role, RopePart, RopeTable, Sharding, Statement, Storage, ValueId,
+};
 use crate::lower::Row as StatementRow;
-use crate::refusal::{At, Code, Refusal};
+use crate::refusal::Refusal;
+use crate::request::Form;
 use crate::spatial::{SpatialProgram, Tier};
-use crate::spec::Scaling;
+use crate::spec::{Scaling, Temperature};
 
 use super::table::{Row, Table, blank, index, put_pair, put_sha, put_wide};
-use super::{Contents, Lowering, manifest, net};
+use super::{Contents, Lowering, manifest, net, sizes};
 
 pub(super) fn write(table: &mut Table, contents: &Contents<'_>, part: &Lowering<'_>) -> Result<(), Refusal> {
     let &Lowering { kind, spatial } = part;
@@ -45,7 +48,7 @@ pub(super) fn write(table: &mut Table, contents: &Contents<'_>, part: &Lowering<
     }
     table.push(Part::Programs, row);
 
-    write_values(table, contents, part)?;
+    write_values(table, contents, part);
     write_statements(table, part);
     net::write(table, program, spatial);
     manifest::write_bindings(table, kind)?;
@@ -61,7 +64,7 @@ pub(super) fn write(table: &mut Table, contents: &Contents<'_>, part: &Lowering<
     Ok(())
 }
 
-fn write_values(table: &mut Table, contents: &Contents<'_>, part: &Lowering<'_>) -> Result<(), Refusal> {
+fn write_values(table: &mut Table, contents: &Contents<'_>, part: &Lowering<'_>) {
     let &Lowering { kind, spatial } = part;
     let program = &kind.authored.program;
     let bound_by = bound_by(spatial, part.kind);
@@ -96,13 +99,12 @@ fn write_values(table: &mut Table, contents: &Contents<'_>, part: &Lowering<'_>)
         row[value_row::TIER] = spatial.tier[i].map_or(NONE, tier_word);
         row[value_row::STATEMENT] = index(bound_by[i]);
         row[value_row::ROPE] = match &value.origin {
-            Origin::Declared(Role::Table(recipe)) => write_rope(table, recipe, kind)?,
+            Origin::Declared(Role::Table(recipe)) => write_recipe(table, contents.form, recipe),
             Origin::Declared(Role::Input | Role::Weight | Role::State) | Origin::Bound(_) => NONE,
         };
         row[value_row::FLAGS] = u32::from(counted_elsewhere(contents, kind, id));
         table.push(Part::Values, row);
     }
-    Ok(())
 }
 
 /// The statement row that binds each value, or loads it (inputs).
@@ -147,17 +149,29 @@ pub(super) const fn tier_word(tier: Tier) -> u32 {
 }
 
 /// Writes a rotary recipe and gives its row.
-fn write_rope(table: &mut Table, recipe: &RopeTable, kind: &KindProgram) -> Result<u32, Refusal> {
-    let Some(row) = recipe_row(recipe) else {
-        let at = At::Program(String::new(), kind.name.clone());
-        return Err(Refusal::new(Code::LowerStatement, at, "a bundle has no room for longrope's lists of factors yet"));
-    };
+fn write_recipe(table: &mut Table, form: Form, recipe: &Recipe) -> u32 {
+    let (_, tokens, ctx) = sizes(form);
+    let row = recipe_row(recipe, tokens.max(ctx), |factors| table.factors(factors));
     table.push(Part::Ropes, row);
-    Ok(table.count(Part::Ropes) - 1)
+    table.count(Part::Ropes) - 1
 }
 
-/// The row of a recipe; none for one that does not fit in a row.
-pub(crate) fn recipe_row(recipe: &RopeTable) -> Option<Row> {
+/// The row of a recipe in a deployment of `length` positions: its context, or the rows of a forward step. `place` tells where
+/// a list of factors lies.
+pub(crate) fn recipe_row(recipe: &Recipe, length: u32, place: impl FnOnce(&[f32]) -> u32) -> Row {
+    match recipe {
+        Recipe::Rope(recipe) => rotary_row(recipe, length, place),
+        Recipe::Temperature(Temperature { scale, floor }) => {
+            let mut row = blank();
+            row[rope_row::PART] = 2;
+            row[rope_row::PARAMETERS] = scale.to_bits();
+            row[rope_row::PARAMETERS + 1] = floor.to_bits();
+            row
+        }
+    }
+}
+
+fn rotary_row(recipe: &RopeTable, length: u32, place: impl FnOnce(&[f32]) -> u32) -> Row {
     let mut row = blank();
     row[rope_row::PART] = match recipe.part {
         RopePart::Cos => 0,
@@ -166,22 +180,27 @@ pub(crate) fn recipe_row(recipe: &RopeTable) -> Option<Row> {
     put_wide(&mut row, rope_row::THETA, recipe.theta.to_bits());
     row[rope_row::ROTARY] = recipe.rotary;
     row[rope_row::FACTOR] = 1f32.to_bits();
-    let (code, parameters): (u32, Vec<f32>) = match recipe.scaling {
+    let (code, parameters): (u32, Vec<f32>) = match &recipe.scaling {
         Scaling::None => (0, vec![]),
-        Scaling::Linear { factor } => (1, vec![factor]),
-        Scaling::Dynamic { factor, original } => (2, vec![factor, original as f32]),
-        Scaling::Llama3 { factor, low, high, original } => (3, vec![factor, low, high, original as f32]),
+        Scaling::Linear { factor } => (1, vec![*factor]),
+        Scaling::Dynamic { factor, original } => (2, vec![*factor, *original as f32]),
+        Scaling::Llama3 { factor, low, high, original } => (3, vec![*factor, *low, *high, *original as f32]),
         Scaling::Yarn { factor, beta_fast, beta_slow, original, truncate, attention_factor } => {
             row[rope_row::FACTOR] = attention_factor.to_bits();
-            (4, vec![factor, beta_fast, beta_slow, original as f32, f32::from(u8::from(truncate))])
+            (4, vec![*factor, *beta_fast, *beta_slow, *original as f32, f32::from(u8::from(*truncate))])
         }
-        Scaling::LongRope { .. } => return None,
+        Scaling::LongRope { short, long, original, attention_factor } => {
+            row[rope_row::FACTOR] = attention_factor.to_bits();
+            // One list for the whole deployment, as serving stacks have it: cached keys keep their angles.
+            row[rope_row::FACTORS] = place(if length > *original { long } else { short });
+            (5, vec![*original as f32])
+        }
     };
     row[rope_row::SCALING] = code;
     for (word, parameter) in row[rope_row::PARAMETERS..].iter_mut().zip(parameters) {
         *word = parameter.to_bits();
     }
-    Some(row)
+    row
 }
 
 fn write_statements(table: &mut Table, part: &Lowering<'_>) {

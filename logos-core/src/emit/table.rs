@@ -12,11 +12,12 @@ pub(super) struct Table {
     parts: Vec<Vec<u32>>,
     strings: Vec<u8>,
     known: BTreeMap<String, (u32, u32)>,
+    lists: BTreeMap<Vec<u32>, u32>,
 }
 
 impl Table {
     pub(super) fn new() -> Self {
-        Table { parts: vec![Vec::new(); PARTS], strings: Vec::new(), known: BTreeMap::new() }
+        Table { parts: vec![Vec::new(); PARTS], strings: Vec::new(), known: BTreeMap::new(), lists: BTreeMap::new() }
     }
 
     /// Rows of a part so far.
@@ -45,6 +46,19 @@ impl Table {
         place
     }
 
+    /// First word of a list of factors, which is stored once.
+    pub(super) fn factors(&mut self, list: &[f32]) -> u32 {
+        let words: Vec<u32> = list.iter().map(|factor| factor.to_bits()).collect();
+        if let Some(&first) = self.lists.get(&words) {
+            return first;
+        }
+        let part = &mut self.parts[Part::Factors as usize];
+        let first = part.len() as u32;
+        part.extend_from_slice(&words);
+        self.lists.insert(words, first);
+        first
+    }
+
     /// The words of the whole table.
     pub(super) fn finish(mut self) -> Vec<u32> {
         let bytes = self.strings.len() as u32;
@@ -54,6 +68,8 @@ impl Table {
         for word in self.strings.as_chunks::<4>().0 {
             strings.push(u32::from_le_bytes(*word));
         }
+        let factors = &mut self.parts[Part::Factors as usize];
+        factors.resize(factors.len().next_multiple_of(ROW), 0);
         let total = HEADER_ROWS * ROW + self.parts.iter().map(Vec::len).sum::<usize>();
         let mut words = vec![0; HEADER_ROWS * ROW];
         words.reserve_exact(total - words.len());

@@ -2,19 +2,22 @@
 
 use std::fmt::Display;
 
-use logos_bundle::table::layout::{NONE, Part, statement as statement_row};
+use logos_bundle::table::layout::{NONE, Part, rope as rope_row, statement as statement_row};
 use logos_bundle::view::{self, BindingClass, Bundle, Storage as ViewStorage, ValueRole as ViewRole};
 
 use super::{Mismatch, rows};
 use crate::emit::{Row, recipe_row, statement_row};
 use crate::language;
-use crate::language::ast::{Axis, Origin, Program, Role, RopePart, RopeTable, Sharding, Storage, Value};
+use crate::language::ast::{Axis, Origin, Program, Recipe, Role, RopePart, Sharding, Storage, Value};
 use crate::lower::{Row as StatementRow, rows_of};
+use crate::spec::Temperature;
 
 /// Where the comparison stands.
 struct Place<'a> {
     program: u32,
     words: &'a [u32],
+    /// Positions that the deployment reaches.
+    length: u32,
 }
 
 impl Place<'_> {
@@ -29,7 +32,7 @@ impl Place<'_> {
 
 /// Compares a program of a bundle with its own text.
 pub(super) fn compare(words: &[u32], bundle: &Bundle<'_>, table: &view::Program<'_>) -> Result<(), Mismatch> {
-    let at = Place { program: table.index(), words };
+    let at = Place { program: table.index(), words, length: bundle.tokens().max(bundle.ctx()) };
     let program = language::parse(&table.text().to_string()).map_err(|errors| match errors.into_iter().next() {
         Some(error) => Mismatch::Unreadable { program: at.program, error: Box::new(error) },
         None => at.differs("the text".to_owned(), "nothing", "a program"),
@@ -87,15 +90,26 @@ fn compare_recipe(at: &Place<'_>, name: &str, value: &Value, row: &view::Value<'
         return at.same("recipe", name, "none", if found.is_some() { "one" } else { "none" });
     };
     let Some(found) = found else { return Err(at.differs(format!("recipe of {name}"), "one", "none")) };
-    let expected = recipe_row(recipe);
-    if expected.is_some() && expected.as_ref() == rows(at.words, Part::Ropes).get(found.index() as usize) {
+    let row = rows(at.words, Part::Ropes).get(found.index() as usize);
+    // Factors may lie anywhere: where the row says, if they are the ones.
+    let place = |factors: &[f32]| {
+        let same = found.factors().map(f32::to_bits).eq(factors.iter().map(|factor| factor.to_bits()));
+        row.filter(|_| same).map_or(NONE, |row| row[rope_row::FACTORS])
+    };
+    if row == Some(&recipe_row(recipe, at.length, place)) {
         return Ok(());
     }
     Err(at.differs(format!("recipe of {name}"), told(recipe), found))
 }
 
 /// As the table's own view puts it.
-fn told(recipe: &RopeTable) -> String {
+fn told(recipe: &Recipe) -> String {
+    let recipe = match recipe {
+        Recipe::Rope(recipe) => recipe,
+        Recipe::Temperature(Temperature { scale, floor }) => {
+            return format!("temperature scale {scale:?}, floor {floor:?}");
+        }
+    };
     let part = match recipe.part {
         RopePart::Cos => "cosines",
         RopePart::Sin => "sines",

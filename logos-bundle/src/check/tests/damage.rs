@@ -278,3 +278,86 @@ fn each_rule_rejects_what_is_its_own() {
     assert!(all(&bad).faults[12].is_some());
     assert_eq!(killed.keys().copied().collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
 }
+
+#[test]
+fn latent_attention_head_products_and_row_scales_are_held() {
+    let parts = bounded(&decode());
+    let statement = |code: u32| find(&parts, 5, |s| s[0] == code);
+    let attention = statement(op::LATENT_ATTENTION);
+    let program = find(&parts, 2, |p| p[8] as usize <= attention && attention < (p[8] + p[9]) as usize);
+    let first = parts[2][program][6];
+    let value = |statement: usize, word: usize| (first + parts[5][statement][word]) as usize;
+    let (latents, positions) = (value(attention, 7), value(attention, 8));
+    let product = statement(op::HEAD_MATMUL);
+    let (scaled, summed) = (statement(op::ROW_SCALE), parts[5].iter().rposition(|s| s[0] == op::ROW_SCALE).unwrap());
+    let (table, factor) = (value(scaled, 3), value(summed, 3));
+    let stage = |statement: usize, part: u32| {
+        let own = statement as u32 - parts[2][program][8];
+        let section = find(&parts, 3, |s| s[0] as usize == program);
+        let from = parts[3][section][3] as usize;
+        from + parts[6][from..].iter().position(|g| g[0] == own && g[1] == part).unwrap()
+    };
+    let section = find(&parts, 3, |s| s[0] as usize == program);
+    let edges = parts[3][section][5] as usize..(parts[3][section][5] + parts[3][section][6]) as usize;
+    let into = |to: usize, port: u32| {
+        let to = to as u32 - parts[3][section][3];
+        edges.start + parts[7][edges.clone()].iter().position(|e| e[1] == to && e[2] == port).unwrap()
+    };
+    let (scores, values, gemm) = (stage(attention, 3), stage(attention, 5), stage(product, 1));
+    let from_latents = parts[7][into(values, 2)][0];
+    let heads = find(&parts, 5, |s| s[0] == op::LAYERNORM && s[11] == 4 && s[3] != NONE);
+    let of_heads = find(&parts, 2, |p| p[8] as usize <= heads && heads < (p[8] + p[9]) as usize);
+    let of_heads = (parts[2][of_heads][6] + parts[5][heads][3]) as usize;
+    type Damage<'a> = &'a dyn Fn(&mut Parts);
+    let cases: [(usize, &str, Damage<'_>); 18] = [
+        (1, "blocks along the other axis", &|p| p[5][product][11] ^= 1),
+        (2, "an axis of blocks that is none", &|p| p[5][product][11] = 2),
+        (2, "heads that do not divide", &|p| p[5][product][10] = 7),
+        (3, "a head fewer", &|p| p[6][gemm][3] -= 1),
+        (1, "a cache wider than the latent", &|p| p[4][latents][6] += 1),
+        (1, "a cache of turned keys shorter than that of latents", &|p| p[4][positions][5] -= 1),
+        (1, "a latent for a turned key", &|p| p[5][attention].swap(4, 5)),
+        (2, "a scale of zero", &|p| p[5][attention][11] = 0),
+        (2, "heads of another number", &|p| p[5][attention][10] = 3),
+        (4, "values of the turned keys", &|p| p[7][into(values, 2)][0] = from_latents + 1),
+        (9, "a slot of half the queries", &|p| p[7][into(scores, 1)][8] /= 2),
+        (10, "a cache that is not appended to", &|p| p[5][attention + 2] = p[5][attention + 1]),
+        (11, "a cache of latents that is cut", &|p| (p[4][latents][7], p[4][latents][8]) = (2, 2)),
+        (1, "factors of two columns", &|p| p[4][factor][6] = 2),
+        (2, "the floor of a temperature at zero", &|p| {
+            let recipe = p[4][table][12] as usize;
+            p[9][recipe][6] = 0;
+        }),
+        (2, "cosines for a temperature", &|p| p[4][table][12] = 0),
+        (2, "a temperature with a theta", &|p| {
+            let recipe = p[4][table][12] as usize;
+            p[9][recipe][2] = 1;
+        }),
+        (11, "a weight row a head that is not cut as the heads are", &|p| {
+            (p[4][of_heads][7], p[4][of_heads][8]) = (0, 1);
+        }),
+    ];
+    for (rule, name, damage) in cases {
+        let v = after(&parts, damage);
+        assert!(v.faults[rule].is_some(), "{name}: rule {rule} accepts; {:?}", v.first_fault());
+    }
+}
+
+#[test]
+fn longropes_factors_are_there_positive_and_shared() {
+    let mut parts = bounded(&decode());
+    // The wider pair of tables has 16 angles: one row of factors.
+    for row in &mut parts[9][..2] {
+        (row[4], row[5], row[13]) = (5, 0x4580_0000, 0x3f99_999a);
+    }
+    assert!(all(&lay(&parts, 60)).faults[0].is_some(), "factors that are not there");
+    parts[14] = std::vec![[0x3f80_0000; 16]; 2];
+    let v = all(&lay(&parts, 60));
+    assert!(v.hold(), "{:?}", v.first_fault());
+    for bits in [0, 0x7f80_0000, 0xbf80_0000] {
+        assert!(after(&parts, |p| p[14][0][15] = bits).faults[0].is_some(), "{bits:#x}");
+    }
+    assert!(after(&parts, |p| p[9][0][14] = 17).faults[0].is_some(), "factors that end past the part");
+    assert!(after(&parts, |p| p[9][1][14] = 16).faults[2].is_some(), "sines of other factors");
+    assert!(after(&parts, |p| p[9][3][14] = 16).faults[0].is_some(), "factors of a recipe without");
+}

@@ -17,13 +17,13 @@
 
 use super::writer::{Parts, Row, chip, lay};
 use crate::check::{Fault, all};
-use crate::table::layout::NONE;
+use crate::table::layout::{NONE, PARTS};
 
 const NO: u32 = NONE;
 
 /// The table of the module's documentation.
 pub(super) fn table() -> Parts {
-    let mut parts: Parts = std::vec![std::vec![]; 14];
+    let mut parts: Parts = std::vec![std::vec![]; PARTS];
     parts[0] = std::vec![[0, 5, 0, 1, 1, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]];
     parts[1] = chip().to_vec();
     parts[2] = std::vec![[0, 5, 0, 5, 1, 1, 0, 2, 0, 3, 0, 1, 0, 1, 4, 0]];

@@ -87,13 +87,14 @@ pub(super) fn attention(seqs: u32, m: u32, chips: u32, a: Attention) -> Draft {
     let q = d.like(op::ROPE, &[q, cos, sin], &[a.heads, a.head / 2, 0]);
     let k = d.like(op::ROPE, &[k, cos, sin], &[a.kv_heads, a.head / 2, 0]);
     let attributes = [a.heads, a.kv_heads, 0x3d80_0000, 0, 0, 0];
+    let sinks = d.weight(1, a.heads, cols(chips));
     let c = if a.ctx == 0 {
-        d.like(op::ATTENTION, &[q, k, v], &attributes)
+        d.like(op::ATTENTION, &[q, k, v, NONE, NONE, NONE, sinks], &attributes)
     } else {
         let pos = d.ids(m);
         let shape = [seqs, a.ctx, a.kv_heads * a.head];
         let (kc, vc) = (d.state(shape, kv, 1), d.state(shape, kv, 1));
-        let c = d.like(op::ATTENTION, &[q, k, v, pos, kc, vc], &attributes);
+        let c = d.like(op::ATTENTION, &[q, k, v, pos, kc, vc, sinks], &attributes);
         d.append(k, kc, pos);
         d.append(v, vc, pos);
         c
@@ -104,6 +105,46 @@ pub(super) fn attention(seqs: u32, m: u32, chips: u32, a: Attention) -> Draft {
     let o = summed(&mut d, o, chips);
     let h = d.like(op::PLUS, &[x, o], &[]);
     let y = feed_forward(&mut d, h, chips, a.wide, tile);
+    d.show(y);
+    d
+}
+
+/// A layer with latent attention over caches of `ctx` rows (0: stateless): four heads of 20 and 16 columns over a latent of 40,
+/// queries scaled by a temperature, the result by a value.
+pub(super) fn latent(seqs: u32, m: u32, chips: u32, ctx: u32) -> Draft {
+    let mut d = Draft::new(1, m);
+    let x = d.input(m, 96, 32);
+    let (cos, sin, temperature) = (d.table(m, 8, 3), d.table(m, 8, 4), d.table(m, 1, 2));
+    let cut = cols(chips);
+    let q = projected(&mut d, x, 80, cut, 20);
+    let q = d.like(op::ROW_SCALE, &[q, temperature], &[]);
+    let qp = projected(&mut d, x, 64, cut, 16);
+    let qp = d.like(op::ROPE, &[qp, cos, sin], &[4, 16, 1]);
+    let c = projected(&mut d, x, 40, WHOLE, 40);
+    let p = projected(&mut d, x, 16, WHOLE, 16);
+    let p = d.like(op::ROPE, &[p, cos, sin], &[1, 16, 1]);
+    let up = d.weight(80, 40, rows(chips));
+    let q = d.bind(op::HEAD_MATMUL, &[q, up], &[4, 1], 160, cut, 20);
+    let attributes = [4, 0x3e22_2222];
+    let a = if ctx == 0 {
+        d.like(op::LATENT_ATTENTION, &[q, qp, c, p], &attributes)
+    } else {
+        let pos = d.ids(m);
+        let (cc, cp) = (d.state([seqs, ctx, 40], WHOLE, 1), d.state([seqs, ctx, 16], WHOLE, 1));
+        let a = d.like(op::LATENT_ATTENTION, &[q, qp, c, p, pos, cc, cp], &attributes);
+        d.append(c, cc, pos);
+        d.append(p, cp, pos);
+        a
+    };
+    let up = d.weight(40, 80, cut);
+    let v = d.bind(op::HEAD_MATMUL, &[a, up], &[4, 0], 80, cut, 20);
+    let w = d.weight(80, 96, rows(chips));
+    let cut = if chips == 1 { WHOLE } else { (3, 1) };
+    let o = d.bind(op::MATMUL, &[v, w], &[], 96, cut, 32);
+    let g = projected(&mut d, x, 1, WHOLE, 1);
+    let o = d.like(op::ROW_SCALE, &[o, g], &[]);
+    let o = summed(&mut d, o, chips);
+    let y = d.like(op::PLUS, &[x, o], &[]);
     d.show(y);
     d
 }
@@ -196,6 +237,8 @@ pub(super) fn others(m: u32, chips: u32) -> Draft {
     let bias = d.weight(1, 64, cols(chips));
     let h = d.like(op::PLUS, &[h, bias], &[]);
     let h = d.like(op::LAYERNORM, &[h], &[EPS, 4]);
+    let (w, b) = (d.weight(4, 16, rows(chips)), d.weight(1, 16, WHOLE));
+    let h = d.like(op::LAYERNORM, &[h, w, b], &[EPS, 4]);
     let g = d.like(op::GELU, &[h], &[1]);
     let t = d.like(op::TANH, &[h], &[]);
     let h = d.like(op::GEGLU, &[g, t], &[0]);
@@ -241,14 +284,21 @@ pub(super) fn experts(m: u32, chips: u32, inner: u32) -> Draft {
     d
 }
 
-/// The recipes of a rotary table pair.
+/// The recipes of a rotary table pair, of a temperature, and of a narrower pair.
 pub(super) fn ropes(rotary: u32) -> std::vec::Vec<[u32; 16]> {
-    let mut cos = [0; 16];
-    cos[2] = 0x40c3_8800;
-    cos[3] = rotary;
-    let mut sin = cos;
-    sin[0] = 1;
-    vec![cos, sin]
+    let pair = |rotary: u32| {
+        let mut cos = [0; 16];
+        cos[2] = 0x40c3_8800;
+        cos[3] = rotary;
+        let mut sin = cos;
+        sin[0] = 1;
+        [cos, sin]
+    };
+    let mut temperature = [0; 16];
+    temperature[0] = 2;
+    (temperature[5], temperature[6]) = (0x3dcc_cccd, 0x4600_0000);
+    let ([cos, sin], [narrow_cos, narrow_sin]) = (pair(rotary), pair(16));
+    vec![cos, sin, temperature, narrow_cos, narrow_sin]
 }
 
 /// Sizes small enough to test with, awkward where it matters.
@@ -262,6 +312,7 @@ pub(super) fn decode() -> Model {
         delta(2, 2, 2, 96, 8, 4, 16, 160, true),
         experts(2, 2, 2560),
         others(2, 2),
+        latent(2, 2, 2, 2500),
         head(2, 2, 2, 192, 96),
     ];
     Model { form: 1, chips: 2, seqs: 2, tokens: 1, programs, ropes: ropes(32) }
@@ -275,18 +326,25 @@ pub(super) fn prefill() -> Model {
     let mut g = delta(1, 20, 4, 96, 8, 4, 16, 160, true);
     g.group_rows = 8;
     g.layers = 3;
+    let mut l = latent(1, 20, 4, 2500);
+    let at = l.statements.iter().position(|s| s[0] == op::LATENT_ATTENTION).unwrap() as u32;
+    l.cuts = vec![0, at, at + 3];
     let mut o = others(20, 4);
     o.group_rows = 8;
     let mut e = embed(20, 4, 128, 96);
     e.group_rows = 8;
-    let programs = vec![e, g, a, o, head(1, 20, 4, 192, 96)];
+    let programs = vec![e, g, a, o, l, head(1, 20, 4, 192, 96)];
     Model { form: 2, chips: 4, seqs: 1, tokens: 20, programs, ropes: ropes(32) }
 }
 
 /// A stateless pass on one chip.
 pub(super) fn forward() -> Model {
     let stateless = Attention { ctx: 0, ..SMALL };
-    let programs =
-        vec![attention(1, 12, 1, stateless), delta(1, 12, 1, 96, 4, 2, 16, 96, false), head(12, 12, 1, 192, 96)];
+    let programs = vec![
+        attention(1, 12, 1, stateless),
+        delta(1, 12, 1, 96, 4, 2, 16, 96, false),
+        latent(1, 12, 1, 0),
+        head(12, 12, 1, 192, 96),
+    ];
     Model { form: 0, chips: 1, seqs: 1, tokens: 12, programs, ropes: ropes(32) }
 }

@@ -294,7 +294,11 @@ impl Model {
                     role::STATE => {
                         states += share;
                         let i = i as u32;
-                        let cache = |s: &&Row| s[0] == op::ATTENTION && (s[6] == i || s[7] == i);
+                        let cache = |s: &&Row| match s[0] {
+                            op::ATTENTION => s[6] == i || s[7] == i,
+                            op::LATENT_ATTENTION => s[7] == i || s[8] == i,
+                            _ => false,
+                        };
                         caches += if draft.statements.iter().any(|s| cache(&s)) { share } else { 0 };
                     }
                     _ => {}
