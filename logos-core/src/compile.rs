@@ -170,3 +170,6 @@ fn refusal(error: ComposeError, deployment: &str, kind: &KindProgram) -> Refusal
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

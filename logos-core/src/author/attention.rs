@@ -2,7 +2,7 @@
 
 use crate::author::draft::{Draft, LinearNames, NormNames};
 use crate::language::ast::ValueId;
-use crate::ops::{AttentionOp, RopeOp, Sigmoid, Times};
+use crate::ops::{AttentionOp, RopeOp, RowScale, Sigmoid, Times};
 use crate::refusal::Refusal;
 use crate::spec::{Attention, AttentionSpan, Norm, QkNorm};
 
@@ -12,9 +12,6 @@ const K_NORM: NormNames = NormNames("kw", "kwb", "kn");
 /// `o = out(attend(q, k, v))`. Query heads lie over all chips; KV heads over as many as there are heads, each then on
 /// equal groups of neighbouring chips, beside the query heads that read it.
 pub(super) fn author(draft: &mut Draft<'_>, attention: &Attention, x: ValueId) -> Result<ValueId, Refusal> {
-    if attention.temperature.is_some() {
-        return Err(draft.refuse("a temperature by position is no operation yet"));
-    }
     if attention.kv_heads == 0 {
         return Err(draft.refuse("attention over 0 KV heads"));
     }
@@ -48,6 +45,13 @@ pub(super) fn author(draft: &mut Draft<'_>, attention: &Attention, x: ValueId) -
         }
     };
 
+    let q = match &attention.temperature {
+        None => q,
+        Some(temperature) => {
+            let factors = draft.temperatures(temperature)?;
+            draft.bind("qt", RowScale, &[q, factors])?
+        }
+    };
     let c = attend(draft, attention, (q, k, v))?;
     let c = match gate {
         None => c,

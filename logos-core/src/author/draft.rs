@@ -3,11 +3,13 @@
 use crate::author::binding::{Axis as StoredAxis, Bank, Binding, Source};
 use crate::author::{Authored, Cut, Part, describe};
 use crate::language::Builder;
-use crate::language::ast::{Axis, Element, Role, RopePart, RopeTable, Shape, Sharding, Storage, ValueId};
+use crate::language::ast::{Axis, Element, Recipe, Role, RopePart, RopeTable, Shape, Sharding, Storage, ValueId};
 use crate::ops::{LayerNorm, MatMul, Op, Plus, RmsNorm, SumOverChips};
 use crate::refusal::{At, Code, Refusal};
 use crate::request::{Form, Weights};
-use crate::spec::{Dtype, ExpertTensors, Experts, Linear, Mixer, ModelSpec, Norm, NormKind, Rope, Weight};
+use crate::spec::{
+    Attention, Dtype, ExpertTensors, Experts, Linear, Mixer, ModelSpec, Norm, NormKind, Rope, Temperature, Weight,
+};
 
 /// The names of a norm: of its weight, of its bias, of its result.
 pub(super) struct NormNames(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
@@ -156,9 +158,18 @@ impl<'a> Draft<'a> {
         let form = (Storage::F32, Sharding::Whole);
         let mut table = |stem: &str, part| {
             let name = if number == 0 { stem.to_owned() } else { format!("{stem}{number}") };
-            self.declare(name, Role::Table(RopeTable::of(rope, part)), shape, form, Source::Table)
+            self.declare(name, Role::Table(Recipe::Rope(RopeTable::of(rope, part))), shape, form, Source::Table)
         };
         Ok((table("cos", RopePart::Cos)?, table("sin", RopePart::Sin)?))
+    }
+
+    /// A factor for each row, by its position; tables are numbered as rotary ones are.
+    pub(super) fn temperatures(&mut self, temperature: &Temperature) -> Result<ValueId, Refusal> {
+        let shape = Shape::matrix(self.rows(), 1);
+        let role = Role::Table(Recipe::Temperature(*temperature));
+        let number = temperature_number(self.spec, temperature);
+        let name = if number == 0 { "temp".to_owned() } else { format!("temp{number}") };
+        self.declare(name, role, shape, (Storage::F32, Sharding::Whole), Source::Table)
     }
 
     /// A state of each sequence.
@@ -427,12 +438,7 @@ impl<'a> Draft<'a> {
         let NormNames(weight, bias, result) = *names;
         let mut operands = vec![x];
         if let Some(w) = &norm.weight {
-            if heads > 1 && w.tensor.shape.len() > 1 {
-                return Err(
-                    self.refuse("a norm of heads with a weight row of its own for each head is no operation yet")
-                );
-            }
-            operands.push(self.vector(weight, w, width, Sharding::Whole)?);
+            operands.push(self.norm_weight(weight, w, (heads, width), x)?);
         }
         let eps = norm.eps;
         let op: Op = match (norm.kind, &norm.weight, &norm.bias) {
@@ -443,17 +449,37 @@ impl<'a> Draft<'a> {
                 let offset = if one_plus && weight.is_some() { 1.0 } else { 0.0 };
                 RmsNorm { eps, offset, heads }.into()
             }
-            (NormKind::Layer, None, _) => {
-                return Err(self.refuse("a layernorm without a weight is no operation yet"));
+            (NormKind::Layer, None, Some(_)) => {
+                return Err(self.refuse("a layernorm with a bias and without a weight is no operation yet"));
             }
-            (NormKind::Layer, Some(_), b) => {
+            (NormKind::Layer, _, b) => {
                 if let Some(b) = b {
-                    operands.push(self.vector(bias, b, width, Sharding::Whole)?);
+                    operands.push(self.norm_weight(bias, b, (heads, width), x)?);
                 }
                 LayerNorm { eps, heads }.into()
             }
         };
         self.bind(result, op, &operands)
+    }
+
+    /// One row for all heads, or, where the checkpoint stores more than a vector, a row for each, which lie as the heads do.
+    fn norm_weight(
+        &mut self,
+        stem: &str,
+        weight: &Weight,
+        (heads, width): (u32, u32),
+        x: ValueId,
+    ) -> Result<ValueId, Refusal> {
+        if heads <= 1 || weight.tensor.shape.len() <= 1 {
+            return self.vector(stem, weight, width, Sharding::Whole);
+        }
+        let sharding = match self.builder.value(x).map(|x| x.sharding) {
+            Some(Sharding::Split { axis: Axis::Columns, parts }) => self.split(Axis::Rows, parts),
+            Some(Sharding::Whole | Sharding::Partial | Sharding::Split { axis: Axis::Rows, .. }) | None => {
+                Sharding::Whole
+            }
+        };
+        self.untransposed(stem, weight, Shape::matrix(heads, width), (self.stored(), sharding))
     }
 
     /// The finished program, checked as a whole.
@@ -486,6 +512,22 @@ pub(super) fn storage_of(dtype: Dtype) -> Storage {
         Dtype::F16 => Storage::F16,
         Dtype::Bf16 => Storage::Bf16,
     }
+}
+
+/// Which of the model's distinct temperatures, in order of first use.
+fn temperature_number(spec: &ModelSpec, wanted: &Temperature) -> usize {
+    let mut distinct: Vec<&Temperature> = Vec::new();
+    for layer in &spec.layers {
+        if let Mixer::Attention(Attention { temperature: Some(used), .. }) = &layer.mixer {
+            if used == wanted {
+                break;
+            }
+            if !distinct.contains(&used) {
+                distinct.push(used);
+            }
+        }
+    }
+    distinct.len()
 }
 
 /// Which of the model's distinct tables, in order of first use, a rotary embedding reads.

@@ -1,7 +1,7 @@
 //! One decoder layer: its blocks and how they join the residual stream.
 
 use crate::author::draft::{Draft, NormNames};
-use crate::author::{Authored, Cut, attention, experts, gated_delta, mlp};
+use crate::author::{Authored, Cut, attention, experts, gated_delta, latent, mlp};
 use crate::language::ast::ValueId;
 use crate::ops::{Plus, Scaled};
 use crate::refusal::Refusal;
@@ -74,7 +74,7 @@ fn mix(draft: &mut Draft<'_>, layer: &LayerSpec, x: ValueId) -> Result<ValueId, 
     match &layer.mixer {
         Mixer::Attention(attention) => attention::author(draft, attention, x),
         Mixer::GatedDelta(delta) => gated_delta::author(draft, delta, x),
-        Mixer::Latent(_) => Err(draft.refuse("latent attention is no operation yet")),
+        Mixer::Latent(latent) => latent::author(draft, latent, x),
     }
 }
 

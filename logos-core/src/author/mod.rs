@@ -11,6 +11,7 @@ mod embed;
 mod experts;
 mod gated_delta;
 mod head;
+mod latent;
 mod layer;
 mod mlp;
 

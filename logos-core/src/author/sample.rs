@@ -2,8 +2,8 @@
 
 use crate::spec::{
     Activation, Arrangement, Attention, AttentionSpan, Dtype, ExpertTensors, Experts, FeedForward, GatedDelta, Head,
-    LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, Rope, Router, RouterScore, Scaling, Take,
-    Tensor, Weight,
+    LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, Rope, Router, RouterScore,
+    Scaling, Take, Tensor, Weight,
 };
 
 pub(crate) const HIDDEN: u32 = 64;
@@ -49,6 +49,25 @@ pub(crate) fn attention() -> Attention {
         softcap: None,
         sinks: None,
         temperature: None,
+    }
+}
+
+/// Four query heads of 8 columns without and 4 with position, values of 12, over a latent of 16.
+pub(crate) fn latent() -> LatentAttention {
+    LatentAttention {
+        heads: 4,
+        nope: 8,
+        rotary: 4,
+        value_dim: 12,
+        latent: 16,
+        q: linear("q", 48, HIDDEN),
+        q_down: None,
+        kv_down: with_bias(linear("kv_down", 20, HIDDEN), "kv_down"),
+        kv_norm: rms("kv_norm", 16),
+        kv_up: linear("kv_up", 80, 16),
+        o: linear("o", HIDDEN, 48),
+        rope: Rope { rotary: 4, pairing: Pairing::Adjacent, ..rope() },
+        scale: 0.288_675_13,
     }
 }
 

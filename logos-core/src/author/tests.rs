@@ -5,8 +5,8 @@ use super::*;
 use crate::language;
 use crate::language::ast::{Axis, Sharding, Storage};
 use crate::spec::{
-    Activation, Arrangement, AttentionSpan, ExpertTensors, FeedForward, Mixer, Mlp, Norm, NormKind, QkNorm,
-    RouterScore, Weight,
+    Activation, Arrangement, AttentionSpan, ExpertTensors, FeedForward, LatentAttention, Mixer, Mlp, Norm, NormKind,
+    QkNorm, RouterScore, Temperature, Weight,
 };
 
 const DECODE: Form = Form::Decode { ctx: 512, batch: 3 };
@@ -112,6 +112,25 @@ fn every_block_checks_over_one_two_and_four_chips() {
             a.k = with_bias(a.k.clone(), "k");
             a.v = with_bias(a.v.clone(), "v");
             a.o = with_bias(a.o.clone(), "o");
+        }),
+        attention_layer(|a| {
+            let each = |heads| Norm { weight: Some(Weight::whole("l.{l}.w", &[heads, 16])), ..rms("w", 16) };
+            let q = Norm { kind: NormKind::Layer, ..each(4) };
+            a.qk_norm = Some(QkNorm::PerHead { q, k: each(2), after_rope: false });
+        }),
+        attention_layer(|a| {
+            let bare = |name| Norm { kind: NormKind::Layer, ..bare(rms(name, 16)) };
+            a.qk_norm = Some(QkNorm::PerHead { q: bare("q"), k: bare("k"), after_rope: false });
+        }),
+        attention_layer(|a| a.temperature = Some(Temperature { scale: 0.1, floor: 8192.0 })),
+        one_layer(|l| l.mixer = Mixer::Latent(latent())),
+        one_layer(|l| {
+            let q = linear("q", 48, 24);
+            l.mixer = Mixer::Latent(LatentAttention {
+                q_down: Some((with_bias(linear("q_down", 24, HIDDEN), "q_down"), rms("q_norm", 24))),
+                q,
+                ..latent()
+            });
         }),
         one_layer(|l| {
             l.arrangement = Arrangement::Sequential {
@@ -289,12 +308,22 @@ fn what_the_language_cannot_say_is_refused_by_name() {
     let message =
         "layer 0 (attention) cannot be authored: a norm over all heads that lie on several chips is no operation yet";
     refused(&full, &cut(DECODE, 2, Part::Layer(0)), message);
-    let each = attention_layer(|a| {
-        let q = Norm { kind: NormKind::Layer, weight: Some(Weight::whole("w", &[4, 16])), ..rms("q", 16) };
-        a.qk_norm = Some(QkNorm::PerHead { q, k: rms("k", 16), after_rope: false });
+    let biased = one_layer(|l| {
+        let mut latent = latent();
+        latent.kv_up = with_bias(latent.kv_up, "kv_up");
+        l.mixer = Mixer::Latent(latent);
     });
-    let message = "layer 0 (attention) cannot be authored: a norm of heads with a weight row of its own for each head is no operation yet";
-    refused(&each, &here, message);
+    let message =
+        "layer 0 (latent attention) cannot be authored: a bias on what the latent is projected to is no operation yet";
+    refused(&biased, &here, message);
+    let short = one_layer(|l| {
+        let mut latent = latent();
+        latent.q.weight.take.run -= 1;
+        l.mixer = Mixer::Latent(latent);
+    });
+    let message =
+        "layer 0 (latent attention) cannot be authored: 16 outputs of `l.{l}.q.weight` cannot be taken out of its 48";
+    refused(&short, &here, message);
     let spec = attention_model();
     let forward = cut(FORWARD, 1, Part::Embed);
     refused(&spec, &forward, "embed cannot be authored: the first hidden state of a forward step is an input");

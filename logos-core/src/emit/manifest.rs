@@ -5,7 +5,6 @@ use logos_bundle::table::layout::{Part, binding as binding_row, layer as layer_r
 use crate::author::{Source, StoredAxis};
 use crate::kinds::{KindProgram, Role};
 use crate::refusal::{At, Code, Refusal};
-use crate::spec::Take;
 
 use super::Contents;
 use super::table::{Table, blank, put_pair, put_sha};

@@ -226,7 +226,8 @@ impl Walk {
         }
         sum = add(sum, self.linear(&l.kv_down, Cut::Whole)?)?;
         sum = add(sum, self.norm(&l.kv_norm, Cut::Whole)?)?;
-        sum = add(sum, self.linear(&l.kv_up, self.outputs())?)?;
+        // Products of each head's own block are of elements as the config stores them.
+        sum = add(sum, self.vector(&l.kv_up.weight, self.outputs())?)?;
         add(sum, self.linear(&l.o, Cut::Inputs)?)
     }
 

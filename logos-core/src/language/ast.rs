@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::ops::Op;
 use crate::ops::operation::Operands;
-use crate::spec::{Rope, Scaling};
+use crate::spec::{Rope, Scaling, Temperature};
 
 /// A value of one program; prints as `v3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -145,7 +145,16 @@ pub enum Role {
     /// Carried from one step to the next.
     State,
     /// Filled by the host each step.
-    Table(RopeTable),
+    Table(Recipe),
+}
+
+/// What the host fills a table with, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recipe {
+    /// Cosines or sines.
+    Rope(RopeTable),
+    /// One factor a row: `1 + scale * ln(1 + floor((position + 1) / floor))`.
+    Temperature(Temperature),
 }
 
 /// A table of cosines or sines, `[rows, rotary / 2]`: entry `(i, m)` belongs to row `i`'s position.

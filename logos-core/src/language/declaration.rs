@@ -1,11 +1,11 @@
 //! Reading a declaration.
 
-use super::ast::{Axis, Element, Role, RopePart, RopeTable, Shape, Sharding, Storage};
+use super::ast::{Axis, Element, Recipe, Role, RopePart, RopeTable, Shape, Sharding, Storage};
 use super::error::Problem;
 use super::lexer::Kind;
 use super::operation::{element, words};
 use super::reader::{Fault, Reader, unknown};
-use crate::spec::Scaling;
+use crate::spec::{Scaling, Temperature};
 
 /// A declaration as read.
 pub(super) struct Read {
@@ -66,12 +66,16 @@ pub(super) fn read(reader: &mut Reader<'_>, chips: u32, activations: Storage) ->
                 sharding = Some(split(reader, chips)?);
             }
             Some("cosines" | "sines") if role == Word::Table => {
-                table = Some(recipe(reader)?);
+                table = Some(Recipe::Rope(rope(reader)?));
+                break;
+            }
+            Some("temperature") if role == Word::Table => {
+                table = Some(Recipe::Temperature(temperature(reader)?));
                 break;
             }
             Some(word) => {
                 let known = if role == Word::Table {
-                    &["stored", "split", "cosines", "sines"][..]
+                    &["stored", "split", "cosines", "sines", "temperature"][..]
                 } else {
                     &["stored", "split"]
                 };
@@ -82,7 +86,9 @@ pub(super) fn read(reader: &mut Reader<'_>, chips: u32, activations: Storage) ->
     }
     let role = match (role, table) {
         (Word::Table, Some(table)) => Role::Table(table),
-        (Word::Table, None) => return Err(reader.unexpected("`, cosines of theta ...` or `, sines of theta ...`")),
+        (Word::Table, None) => {
+            return Err(reader.unexpected("`, cosines of theta ...`, `, sines of theta ...` or `, temperature of ...`"));
+        }
         (Word::Input, _) => Role::Input,
         (Word::Weight, _) => Role::Weight,
         (Word::State, _) => Role::State,
@@ -130,7 +136,7 @@ fn split(reader: &mut Reader<'_>, chips: u32) -> Result<Sharding, Fault> {
 }
 
 /// `cosines of theta 10000000, rotary 64` and a scaling.
-fn recipe(reader: &mut Reader<'_>) -> Result<RopeTable, Fault> {
+fn rope(reader: &mut Reader<'_>) -> Result<RopeTable, Fault> {
     let part = if reader.word() == Some("sines") { RopePart::Sin } else { RopePart::Cos };
     reader.at += 1;
     reader.expect_word("of")?;
@@ -146,6 +152,14 @@ fn recipe(reader: &mut Reader<'_>) -> Result<RopeTable, Fault> {
         Scaling::None
     };
     Ok(RopeTable { part, theta, rotary, scaling })
+}
+
+/// `temperature of scale 0.1, floor 8192`.
+fn temperature(reader: &mut Reader<'_>) -> Result<Temperature, Fault> {
+    reader.at += 1;
+    reader.expect_word("of")?;
+    let scale = named(reader, "scale")?;
+    Ok(Temperature { scale, floor: next(reader, "floor")? })
 }
 
 fn scaling(reader: &mut Reader<'_>) -> Result<Scaling, Fault> {

@@ -1,10 +1,10 @@
 //! What must hold of one declared value: shape, storage and sharding for its role and element, and a table's recipe.
 
-use super::ast::{Axis, Element, Origin, Program, Role, RopeTable, Shape, Sharding, Storage, Value};
+use super::ast::{Axis, Element, Origin, Program, Recipe, Role, RopeTable, Shape, Sharding, Storage, Value};
 use super::builder::MAX_CHIPS;
 use super::error::Problem;
 use crate::ops::operation::wrong_shape;
-use crate::spec::Scaling;
+use crate::spec::{Scaling, Temperature};
 
 /// Rows that one block of Q8_0 holds, along the contracted axis.
 const Q8_0_ROWS: u32 = 32;
@@ -40,7 +40,8 @@ pub(super) fn declared(program: &Program, value: &Value) -> Result<(), Problem> 
     }
     declared_sharding(program, value, role)?;
     match role {
-        Role::Table(table) => rope_table(value, table),
+        Role::Table(Recipe::Rope(table)) => rope_table(value, table),
+        Role::Table(Recipe::Temperature(temperature)) => temperatures(value, temperature),
         Role::Input | Role::Weight | Role::State => Ok(()),
     }
 }
@@ -115,6 +116,23 @@ fn rope_table(value: &Value, table: &RopeTable) -> Result<(), Problem> {
         Some((name, x)) => refuse(name, "a finite number above 0".into(), x.to_string()),
         None => Ok(()),
     }
+}
+
+fn temperatures(value: &Value, temperature: &Temperature) -> Result<(), Problem> {
+    if value.shape.cols != 1 {
+        return Err(wrong_shape("the table", value, "1 wide, one factor a row"));
+    }
+    let refuse = |name, expected: &str, x: f32| {
+        Err(Problem::Attribute { name, expected: expected.into(), found: x.to_string().into() })
+    };
+    let Temperature { scale, floor } = *temperature;
+    if !scale.is_finite() {
+        return refuse("scale", "a finite number", scale);
+    }
+    if !(floor.is_finite() && floor > 0.0) {
+        return refuse("floor", "a finite number above 0", floor);
+    }
+    Ok(())
 }
 
 /// The storages an activation may have.

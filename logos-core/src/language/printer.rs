@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::ast::{
-    Axis, Element, Origin, Program, Role, RopePart, RopeTable, Sharding, Statement, Storage, Value, ValueId,
+    Axis, Element, Origin, Program, Recipe, Role, RopePart, RopeTable, Sharding, Statement, Storage, Value, ValueId,
 };
 use crate::ops::form::{AttributeKind, Form, MAX_OPERANDS, Piece};
 use crate::spec::Scaling;
@@ -75,8 +75,13 @@ fn write_declaration(text: &mut String, program: &Program, value: &Value, role: 
             }
         }
     }
-    if let Role::Table(table) = role {
-        write_table(text, table)?;
+    match role {
+        Role::Table(Recipe::Rope(table)) => write_table(text, table)?,
+        Role::Table(Recipe::Temperature(temperature)) => {
+            let [scale, floor] = [temperature.scale, temperature.floor].map(real);
+            write!(text, ", temperature of scale {scale}, floor {floor}")?;
+        }
+        Role::Input | Role::Weight | Role::State => {}
     }
     text.push_str(".\n");
     Ok(())

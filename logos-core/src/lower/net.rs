@@ -91,6 +91,11 @@ impl<'a> Net<'a> {
         matches!(self.value(id).origin, crate::language::ast::Origin::Declared(Role::Weight))
     }
 
+    /// Whether a value is a table that the host fills.
+    pub fn is_table(&self, id: ValueId) -> bool {
+        matches!(self.value(id).origin, crate::language::ast::Origin::Declared(Role::Table(_)))
+    }
+
     /// Tokens of an activation's row on this chip.
     pub fn tiles(&self, id: ValueId) -> u64 {
         self.cx.tiles(id)

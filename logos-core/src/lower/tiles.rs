@@ -16,7 +16,7 @@ use super::net::share;
 pub(super) fn assign(program: &Program, most: u64) -> Result<Vec<u64>, LowerError> {
     let n = program.values.len();
     let mut class: Vec<u32> = (0..n as u32).collect();
-    let mut heads: Vec<(ValueId, u64)> = Vec::new();
+    let mut heads: Vec<Heads> = Vec::new();
     for statement in &program.statements {
         match statement {
             Statement::Let { result, op, operands } => {
@@ -29,14 +29,15 @@ pub(super) fn assign(program: &Program, most: u64) -> Result<Vec<u64>, LowerErro
             Statement::Show { .. } => {}
         }
     }
-    let mut width: Vec<Option<u64>> = vec![None; n];
-    for (value, columns) in heads {
-        let root = find(&mut class, value.0) as usize;
-        match width[root] {
-            None => width[root] = Some(columns),
-            Some(other) if other == columns => {}
-            Some(other) => {
-                return Err(LowerError::Tile { value: program.value(value).name.clone(), one: other, other: columns });
+    let mut width: Vec<Option<Heads>> = vec![None; n];
+    for heads in heads {
+        let root = find(&mut class, heads.value.0) as usize;
+        match &mut width[root] {
+            None => width[root] = Some(heads),
+            Some(others) if others.columns == heads.columns => others.apart |= heads.apart,
+            Some(others) => {
+                let value = program.value(heads.value).name.clone();
+                return Err(LowerError::Tile { value, one: others.columns, other: heads.columns });
             }
         }
     }
@@ -44,16 +45,26 @@ pub(super) fn assign(program: &Program, most: u64) -> Result<Vec<u64>, LowerErro
     for (i, value) in program.values.iter().enumerate() {
         let root = find(&mut class, i as u32) as usize;
         let columns = share(value, Axis::Columns).max(1);
-        let tile = width[root].map_or(most, |head| head_tile(head, most));
+        let tile = width[root].map_or(most, |heads| head_tile(heads, most));
         tiles.push(tile.min(columns));
     }
     Ok(tiles)
 }
 
+/// A value cut into heads.
+#[derive(Clone, Copy)]
+struct Heads {
+    value: ValueId,
+    columns: u64,
+    /// Whether a token is of one head.
+    apart: bool,
+}
+
 /// Whole heads up to the chip's tile, or an even part of a wider head.
-fn head_tile(head: u64, most: u64) -> u64 {
+fn head_tile(heads: Heads, most: u64) -> u64 {
+    let head = heads.columns.max(1);
     if head <= most {
-        return head * (most / head);
+        return if heads.apart { head } else { head * (most / head) };
     }
     let parts = head.div_ceil(most);
     if head.is_multiple_of(parts) { head / parts } else { head }
@@ -72,6 +83,7 @@ fn tile_mates<'a>(op: &Op, operands: &'a [ValueId]) -> &'a [ValueId] {
         | Op::L2Norm(_)
         | Op::RopeOp(_)
         | Op::LastRow(_)
+        | Op::RowScale(_)
         | Op::SumOverChips(_) => &operands[..1],
         Op::RmsNorm(norm) => row_norm_mates(norm.heads, operands),
         Op::LayerNorm(norm) => row_norm_mates(norm.heads, operands),
@@ -83,7 +95,9 @@ fn tile_mates<'a>(op: &Op, operands: &'a [ValueId]) -> &'a [ValueId] {
         | Op::ArgMax(_)
         | Op::GatherOverChips(_)
         | Op::RouterOp(_)
-        | Op::ExpertsOp(_) => &[],
+        | Op::ExpertsOp(_)
+        | Op::HeadMatMul(_)
+        | Op::LatentAttentionOp(_) => &[],
     }
 }
 
@@ -93,24 +107,31 @@ fn row_norm_mates(heads: u32, operands: &[ValueId]) -> &[ValueId] {
 }
 
 /// The values an operation reads or binds head by head, with the columns of a head.
-fn head_columns(program: &Program, op: &Op, operands: &[ValueId], result: ValueId, heads: &mut Vec<(ValueId, u64)>) {
-    let columns = |value: ValueId, count: u32| u64::from(program.value(value).shape.cols) / u64::from(count.max(1));
+fn head_columns(program: &Program, op: &Op, operands: &[ValueId], result: ValueId, heads: &mut Vec<Heads>) {
+    let of = |value: ValueId, count: u32| {
+        let columns = u64::from(program.value(value).shape.cols) / u64::from(count.max(1));
+        Heads { value, columns, apart: false }
+    };
     match op {
-        Op::RmsNorm(norm) if norm.heads > 0 => heads.push((operands[0], columns(operands[0], norm.heads))),
-        Op::LayerNorm(norm) if norm.heads > 0 => heads.push((operands[0], columns(operands[0], norm.heads))),
-        Op::L2Norm(norm) => heads.push((operands[0], columns(operands[0], norm.heads))),
-        Op::RopeOp(rope) => heads.push((operands[0], columns(operands[0], rope.heads))),
+        Op::RmsNorm(norm) if norm.heads > 0 => heads.push(of(operands[0], norm.heads)),
+        Op::LayerNorm(norm) if norm.heads > 0 => heads.push(of(operands[0], norm.heads)),
+        Op::L2Norm(norm) => heads.push(of(operands[0], norm.heads)),
+        Op::RopeOp(rope) => heads.push(of(operands[0], rope.heads)),
         Op::AttentionOp(attention) => {
-            heads.push((operands[0], columns(operands[0], attention.heads)));
-            heads.push((operands[1], columns(operands[1], attention.kv_heads)));
-            heads.push((operands[2], columns(operands[2], attention.kv_heads)));
-            heads.push((result, columns(result, attention.heads)));
+            heads.push(of(operands[0], attention.heads));
+            heads.push(of(operands[1], attention.kv_heads));
+            heads.push(of(operands[2], attention.kv_heads));
+            heads.push(of(result, attention.heads));
         }
         Op::GatedDeltaOp(delta) => {
-            heads.push((operands[0], columns(operands[0], delta.key_heads)));
-            heads.push((operands[1], columns(operands[1], delta.key_heads)));
-            heads.push((operands[2], columns(operands[2], delta.heads)));
-            heads.push((result, columns(result, delta.heads)));
+            heads.push(of(operands[0], delta.key_heads));
+            heads.push(of(operands[1], delta.key_heads));
+            heads.push(of(operands[2], delta.heads));
+            heads.push(of(result, delta.heads));
+        }
+        Op::HeadMatMul(product) => heads.push(Heads { apart: true, ..of(result, product.heads) }),
+        Op::LatentAttentionOp(attention) => {
+            heads.extend([operands[0], operands[1], result].map(|value| of(value, attention.heads)));
         }
         Op::RmsNorm(_)
         | Op::LayerNorm(_)
@@ -133,7 +154,8 @@ fn head_columns(program: &Program, op: &Op, operands: &[ValueId], result: ValueI
         | Op::SumOverChips(_)
         | Op::GatherOverChips(_)
         | Op::RouterOp(_)
-        | Op::ExpertsOp(_) => {}
+        | Op::ExpertsOp(_)
+        | Op::RowScale(_) => {}
     }
 }
 

@@ -1,5 +1,6 @@
 //! See [`AttentionOp`].
 
+use super::attend::{Context, Sight, softmax};
 use super::element_wise::head_columns;
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
 use super::operation::{
@@ -8,9 +9,9 @@ use super::operation::{
 use super::softcap::softcap;
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
-use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
+use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
 use crate::reference::{Chip, Chips, Data, Evaluate, Matrix};
-use crate::spatial::{Emission, Primitive, Recurrence, Work};
+use crate::spatial::{Emission, Primitive, Work};
 
 /// Causal attention over a cache and the fresh rows.
 ///
@@ -217,33 +218,17 @@ impl AttentionOp {
     /// of positions.
     fn attend(&self, chip: Chip<'_>) -> Matrix {
         let [q, k, v] = [0, 1, 2].map(|operand| chip.real(operand));
-        let cache = chip.optional_state(4).zip(chip.optional_state(5));
-        let (width, values) = (chip.head_columns(0, self.heads), chip.head_columns(2, self.kv_heads));
+        let (keys, values) = (chip.optional_state(4), chip.optional_state(5));
+        let sinks = chip.optional(6).map(|sinks| sinks.row(0));
+        let (width, of_values) = (chip.head_columns(0, self.heads), chip.head_columns(2, self.kv_heads));
         let heads = q.cols() / width;
         // The chip's KV heads are those its query heads read, so they group as the whole model's do.
         let group = heads / (k.cols() / width);
-        let tokens = q.rows() / cache.map_or(1, |(keys, _)| keys.seqs());
-        let sinks = chip.optional(6).map(|sinks| sinks.row(0));
-        let position = |row: usize| chip.optional_int(3).map_or(row, |pos| pos[row] as usize);
-
-        let mut y = Matrix::zeros(q.rows(), heads * values);
+        let sight = Sight::new(q.rows(), chip.optional_int(3), keys);
+        let mut y = Matrix::zeros(q.rows(), heads * of_values);
         for row in 0..q.rows() {
-            let (sequence, first) = (row / tokens, row / tokens * tokens);
-            let seen = self.first_seen(position(row));
-            // A cache of fewer rows than positions is a ring: it holds the last ones before the step.
-            let cached = cache.map_or(0..0, |(keys, _)| {
-                let before = position(first);
-                seen.max(before.saturating_sub(keys.rows()))..before
-            });
-            let fresh = (first..=row).filter(|&row| position(row) >= seen);
-            let (mut key_rows, mut value_rows) = (Vec::new(), Vec::new());
-            if let Some((keys, cached_values)) = cache {
-                key_rows.extend(cached.clone().map(|position| keys.row(sequence, position % keys.rows())));
-                value_rows.extend(cached.map(|position| cached_values.row(sequence, position % keys.rows())));
-            }
-            key_rows.extend(fresh.clone().map(|row| k.row(row)));
-            value_rows.extend(fresh.map(|row| v.row(row)));
-
+            let seen = sight.of(row, self.first_seen(sight.position(row)));
+            let (key_rows, value_rows) = (seen.rows(keys, k), seen.rows(values, v));
             for head in 0..heads {
                 let query = &q.row(row)[head * width..(head + 1) * width];
                 let kv = head / group;
@@ -252,9 +237,9 @@ impl AttentionOp {
                 // The sink takes its share last, and no value goes with it.
                 weights.extend(sinks.map(|sinks| sinks[head]));
                 softmax(&mut weights);
-                let y = &mut y.row_mut(row)[head * values..(head + 1) * values];
+                let y = &mut y.row_mut(row)[head * of_values..(head + 1) * of_values];
                 for (weight, value) in weights.iter().zip(&value_rows) {
-                    for (y, v) in y.iter_mut().zip(&value[kv * values..(kv + 1) * values]) {
+                    for (y, v) in y.iter_mut().zip(&value[kv * of_values..(kv + 1) * of_values]) {
                         *y += weight * v;
                     }
                 }
@@ -277,17 +262,6 @@ impl AttentionOp {
     }
 }
 
-/// `exp(s - max) / sum of exp(s - max)`.
-pub(super) fn softmax(scores: &mut [f32]) {
-    let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut sum = 0.0;
-    for score in &mut *scores {
-        *score = (*score - max).exp();
-        sum += *score;
-    }
-    scores.iter_mut().for_each(|score| *score /= sum);
-}
-
 impl Lower for AttentionOp {
     fn needs_all_groups(&self) -> bool {
         true
@@ -300,61 +274,34 @@ impl Lower for AttentionOp {
         if net.groups != 1 {
             return Err(LowerError::Form { what: "attention needs all rows of a step in one group" });
         }
-        let context_tile = u64::from(net.cx.unit.context_tile);
-        let (seqs, tokens) = (net.cx.seqs, net.cx.tokens());
-        let cached = cache.map_or(0, |(keys, _)| net.cx.rows(keys).div_ceil(context_tile));
-        let firings = seqs.saturating_mul(cached + tokens.div_ceil(context_tile));
+        let context = Context::of(net, keys);
+        let (firings, tokens) = (context.firings, net.cx.tokens());
         let dk = u64::from(net.value(q).shape.cols) / u64::from(self.heads);
         let dv = u64::from(net.value(v).shape.cols) / u64::from(self.kv_heads);
         let (heads, kv_heads) = (net.cx.cols(q) / dk, net.cx.cols(k) / dk);
-        let queries = tokens * (heads / kv_heads.max(1));
-        let base = kv_heads * net.passes(queries);
-        let loads = cache.map(|(keys, values)| {
-            let mut load = |part, state| {
-                let bytes = storage_bytes(context_tile * net.cx.cols(state), net.value(state).storage);
-                net.load(part, state, firings, bytes)
-            };
-            (load(0, keys), load(1, values))
-        });
+        let base = kv_heads * net.passes(tokens * (heads / kv_heads.max(1)));
+        let loads = cache.map(|(keys, values)| (context.load(net, 0, keys), context.load(net, 1, values)));
         let sinks = sinks.map(|sinks| {
             let bytes = storage_bytes(net.cx.cols(sinks), net.value(sinks).storage);
             net.load(2, sinks, 1, bytes)
         });
-        let work = Work { a: net.columns(context_tile), b: dk, base };
+        let work = Work { a: net.columns(context.tile), b: dk, base };
         let scores = net.compute(3, Primitive::Scores, firings, work, Emission::Stream(1));
         net.feed(scores, q, Want::HoldAll)?;
         net.feed(scores, k, Want::HoldAll)?;
         if let Some((load, _)) = loads {
             net.feed_loaded(scores, load, Want::Stream(1))?;
         }
-        let elements = heads * tokens * context_tile;
-        let unit = net.cx.unit;
-        let work = Work {
-            a: elements.div_ceil(u64::from(unit.lanes)),
-            b: 1,
-            base: SOFTMAX_OPS.div_ceil(u64::from(unit.chain)),
-        };
-        let softmax = net.compute(4, Primitive::Softmax, firings, work, Emission::Stream(1));
-        net.recur(softmax, Recurrence::Cycles(SOFTMAX_RECURRENCE));
-        net.link(softmax, scores, Want::Stream(1), Slot::one(elements * 4))?;
-        if let Some(load) = sinks {
-            net.feed_loaded(softmax, load, Want::HoldAll)?;
-        }
-        let work = Work { a: net.columns(dv), b: context_tile, base };
-        let values_stage = net.compute(5, Primitive::Values, firings, work, Emission::Whole);
-        // A firing's probabilities, and beside them each row's factor on what was summed before it.
-        let b = storage_bytes(context_tile, net.value(q).storage) + 4;
-        net.link(values_stage, softmax, Want::Stream(1), Slot::one(heads * tokens * b))?;
-        net.feed(values_stage, v, Want::HoldAll)?;
+        let queries = heads * tokens;
+        let softmax = context.softmax(net, scores, queries, sinks)?;
+        let work = Work { a: net.columns(dv), b: context.tile, base };
+        let stage = net.compute(5, Primitive::Values, firings, work, Emission::Whole);
+        net.link(stage, softmax, Want::Stream(1), context.probabilities(queries, net.value(q).storage))?;
+        net.feed(stage, v, Want::HoldAll)?;
         if let Some((_, load)) = loads {
-            net.feed_loaded(values_stage, load, Want::Stream(1))?;
+            net.feed_loaded(stage, load, Want::Stream(1))?;
         }
-        net.emit(bound.result, values_stage);
+        net.emit(bound.result, stage);
         Ok(())
     }
 }
-
-/// Elementwise operations of the online softmax an element: scale, mask, running maximum, subtract, exponential (3), sum.
-const SOFTMAX_OPS: u64 = 8;
-/// Cycles of the running maximum and sum that one firing leaves to the next.
-const SOFTMAX_RECURRENCE: u32 = 12;

@@ -1,6 +1,6 @@
 //! The rules that element-wise operations share.
 
-use super::operation::{Operands, expect_shape, wrong_shape, wrong_sharding};
+use super::operation::{Operands, expect_shape, expect_sharding, rows, wrong_shape, wrong_sharding};
 use crate::language::ast::{Axis, Origin, Role, Shape, Sharding, Value};
 use crate::language::error::Problem;
 
@@ -106,13 +106,15 @@ pub(super) fn rest_whole(
     Ok(())
 }
 
-/// The shape of a norm: `x`'s, with one-row weights as wide as the row, or as a head of it.
+/// The shape of a norm: `x`'s, with one-row weights as wide as the row, or, of heads, as wide as a head, one row for all of
+/// them or a row for each.
 pub(super) fn norm_shape(heads: u32, names: &[&'static str], operands: Operands<'_>) -> Result<Shape, Problem> {
     let x = operands.at(0);
     let width = if heads == 0 { x.shape.cols } else { head_columns("x", x, heads)? };
     for (index, name) in names.iter().enumerate().skip(1) {
         if let Some(value) = operands.get(index) {
-            expect_shape(name, value, Shape::matrix(1, width))?;
+            let rows = if value.shape.rows == heads { heads } else { 1 };
+            expect_shape(name, value, Shape::matrix(rows.max(1), width))?;
         }
     }
     Ok(x.shape)
@@ -125,11 +127,20 @@ pub(super) fn norm_sharding(
     names: &[&'static str],
     operands: Operands<'_>,
 ) -> Result<Sharding, Problem> {
-    rest_whole(op, names, 1, operands)?;
-    if heads > 0 {
-        return head_wise_sharding(op, heads, operands);
-    }
     let x = operands.at(0);
+    if heads > 0 {
+        let sharding = head_wise_sharding(op, heads, operands)?;
+        for (index, name) in names.iter().enumerate().skip(1) {
+            let Some(value) = operands.get(index) else { continue };
+            let expected = match sharding {
+                Sharding::Split { parts, .. } if value.shape.rows > 1 => rows(parts),
+                Sharding::Split { .. } | Sharding::Whole | Sharding::Partial => Sharding::Whole,
+            };
+            expect_sharding(op, name, value, expected)?;
+        }
+        return Ok(sharding);
+    }
+    rest_whole(op, names, 1, operands)?;
     match x.sharding {
         Sharding::Whole => Ok(Sharding::Whole),
         Sharding::Split { .. } | Sharding::Partial => {

@@ -53,6 +53,8 @@ pub enum OperandKind {
     Cosines,
     /// A table of sines.
     Sines,
+    /// A Real value of this step, or a table of temperatures.
+    RowFactor,
 }
 
 /// A piece of a form.

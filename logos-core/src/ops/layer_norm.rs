@@ -14,9 +14,10 @@ use crate::reference::{Chips, Data, Evaluate, each_group};
 /// `y = (x - mean) / sqrt(var + eps) * w + b`, population variance.
 ///
 /// # Operands
-/// `x: [m, n]`, `w: [1, n]` (heads: `[1, n / heads]`), optionally `b` alike.
+/// `x: [m, n]`, optionally `w: [1, n]` (heads: `[1, n / heads]`, or `[heads, n / heads]`, a row for each), and with it optionally
+/// `b` alike.
 /// # Text
-/// `layernorm of x with weight w and bias b, eps 1e-5`
+/// `layernorm of x with weight w and bias b, eps 1e-5`; `layernorm of x, eps 1e-5`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerNorm {
     /// Added under the root.
@@ -34,15 +35,20 @@ impl Operation for LayerNorm {
             operand("weight", OperandKind::Weight),
             operand("bias", OperandKind::Weight),
         ],
-        optional: &[&[2]],
+        optional: &[&[1], &[2]],
         text: &[
             Piece::Word("layernorm"),
             Piece::Word("of"),
             Piece::Operand(0),
-            Piece::Word("with"),
-            Piece::Word("weight"),
-            Piece::Operand(1),
-            Piece::Optional(0, &[Piece::Word("and"), Piece::Word("bias"), Piece::Operand(2)]),
+            Piece::Optional(
+                0,
+                &[
+                    Piece::Word("with"),
+                    Piece::Word("weight"),
+                    Piece::Operand(1),
+                    Piece::Optional(1, &[Piece::Word("and"), Piece::Word("bias"), Piece::Operand(2)]),
+                ],
+            ),
         ],
         attributes: &[
             attribute("eps", 0, AttributeKind::Real(Range::NonNegative)),
@@ -71,14 +77,18 @@ impl Operation for LayerNorm {
 impl Evaluate for LayerNorm {
     fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
         chips.each(|chip| {
-            let (x, weight, bias) = (chip.real(0), chip.real(1).row(0), chip.optional(2).map(|b| b.row(0)));
-            each_group(x, chip.head_columns(0, self.heads), |x, y| {
+            let (x, width) = (chip.real(0), chip.head_columns(0, self.heads));
+            let (weights, biases) = (chip.optional(1), chip.optional(2));
+            let mut group = 0;
+            each_group(x, width, |x, y| {
+                let [weight, bias] = [weights, biases].map(|w| w.map(|w| w.row(group % w.rows())));
+                group += 1;
                 let count = x.len() as f32;
                 let mean = x.iter().fold(0.0, |sum, x| sum + x) / count;
                 let variance = x.iter().fold(0.0, |sum, x| sum + (x - mean) * (x - mean)) / count;
                 let root = (variance + self.eps).sqrt();
                 for (i, y) in y.iter_mut().enumerate() {
-                    *y = (x[i] - mean) / root * weight[i] + bias.map_or(0.0, |b| b[i]);
+                    *y = (x[i] - mean) / root * weight.map_or(1.0, |w| w[i]) + bias.map_or(0.0, |b| b[i]);
                 }
             })
         })

@@ -1,6 +1,7 @@
 //! The operations of LOGOS: one file and one row of the table each.
 
 mod argmax;
+mod attend;
 mod attention;
 mod causal_conv;
 mod decay;
@@ -11,9 +12,11 @@ mod gated_delta;
 mod gather_over_chips;
 mod geglu;
 mod gelu;
+mod head_matmul;
 mod heads;
 mod l2_norm;
 mod last_row;
+mod latent_attention;
 mod layer_norm;
 mod map;
 mod matmul;
@@ -23,6 +26,7 @@ mod plus;
 mod rms_norm;
 mod rope;
 mod router;
+mod row_scale;
 mod rows;
 mod scaled;
 mod sigmoid;
@@ -42,14 +46,17 @@ pub use gated_delta::GatedDeltaOp;
 pub use gather_over_chips::GatherOverChips;
 pub use geglu::GeGlu;
 pub use gelu::Gelu;
+pub use head_matmul::HeadMatMul;
 pub use l2_norm::L2Norm;
 pub use last_row::LastRow;
+pub use latent_attention::LatentAttentionOp;
 pub use layer_norm::LayerNorm;
 pub use matmul::MatMul;
 pub use plus::Plus;
 pub use rms_norm::RmsNorm;
 pub use rope::RopeOp;
 pub use router::RouterOp;
+pub use row_scale::RowScale;
 pub use rows::Rows;
 pub use scaled::Scaled;
 pub use sigmoid::Sigmoid;
@@ -181,6 +188,9 @@ op_table! {
     ArgMax,
     SumOverChips,
     GatherOverChips,
+    RowScale,
+    HeadMatMul,
+    LatentAttentionOp,
     RouterOp,
     ExpertsOp,
 }

@@ -1,7 +1,7 @@
 //! What every operation answers, and the checks that are the same for all.
 
 use super::form::{AttributeKind, Form, OperandKind, Places};
-use crate::language::ast::{Axis, Element, Origin, Role, RopePart, Shape, Sharding, Value, ValueId};
+use crate::language::ast::{Axis, Element, Origin, Recipe, Role, RopePart, RopeTable, Shape, Sharding, Value, ValueId};
 use crate::language::error::Problem;
 
 /// Attribute words of an operation, in the order of [`logos_bundle::table::layout::op`]: a real number is its f32 bits,
@@ -153,14 +153,18 @@ fn check_attribute(name: &'static str, kind: AttributeKind, word: u32) -> Result
 fn admits(kind: OperandKind, value: &Value) -> bool {
     let real = value.element == Element::Real;
     match (&value.origin, kind) {
-        (Origin::Bound(_), OperandKind::Value | OperandKind::ValueOrWeight) => real,
-        (Origin::Declared(Role::Input), OperandKind::Value | OperandKind::ValueOrWeight | OperandKind::Input) => real,
+        (Origin::Bound(_), OperandKind::Value | OperandKind::ValueOrWeight | OperandKind::RowFactor) => real,
+        (
+            Origin::Declared(Role::Input),
+            OperandKind::Value | OperandKind::ValueOrWeight | OperandKind::RowFactor | OperandKind::Input,
+        ) => real,
         (Origin::Declared(Role::Input), OperandKind::Index) => !real,
         (Origin::Declared(Role::Weight), OperandKind::Weight | OperandKind::ValueOrWeight) => value.shape.seqs == 1,
         (Origin::Declared(Role::Weight), OperandKind::Experts) => true,
         (Origin::Declared(Role::State), OperandKind::State) => true,
-        (Origin::Declared(Role::Table(table)), OperandKind::Cosines) => table.part == RopePart::Cos,
-        (Origin::Declared(Role::Table(table)), OperandKind::Sines) => table.part == RopePart::Sin,
+        (Origin::Declared(Role::Table(Recipe::Rope(table))), OperandKind::Cosines) => table.part == RopePart::Cos,
+        (Origin::Declared(Role::Table(Recipe::Rope(table))), OperandKind::Sines) => table.part == RopePart::Sin,
+        (Origin::Declared(Role::Table(Recipe::Temperature(_))), OperandKind::RowFactor) => true,
         (Origin::Bound(_) | Origin::Declared(_), _) => false,
     }
 }
@@ -176,6 +180,7 @@ fn kind_words(kind: OperandKind) -> &'static str {
         OperandKind::Input => "an input of Real",
         OperandKind::Cosines => "a table of cosines",
         OperandKind::Sines => "a table of sines",
+        OperandKind::RowFactor => "a Real value, an input or a table of temperatures",
     }
 }
 
@@ -188,9 +193,10 @@ fn value_words(value: &Value) -> &'static str {
         (Origin::Declared(Role::Weight), _) if value.shape.seqs > 1 => "a weight of experts",
         (Origin::Declared(Role::Weight), _) => "a weight",
         (Origin::Declared(Role::State), _) => "a state",
-        (Origin::Declared(Role::Table(table)), _) => match table.part {
-            RopePart::Cos => "a table of cosines",
-            RopePart::Sin => "a table of sines",
+        (Origin::Declared(Role::Table(recipe)), _) => match recipe {
+            Recipe::Rope(RopeTable { part: RopePart::Cos, .. }) => "a table of cosines",
+            Recipe::Rope(RopeTable { part: RopePart::Sin, .. }) => "a table of sines",
+            Recipe::Temperature(_) => "a table of temperatures",
         },
     }
 }

@@ -14,7 +14,7 @@ use crate::reference::{Chips, Data, Evaluate, each_group};
 /// `y = x / sqrt(mean(x²) + eps) * (offset + w)`, summed in f32.
 ///
 /// # Operands
-/// `x: [m, n]`, optionally a weight `w: [1, n]`, or `[1, n / heads]` where `heads > 0`.
+/// `x: [m, n]`, optionally a weight `w: [1, n]`, or, where `heads > 0`, `[1, n / heads]` or `[heads, n / heads]`, a row for each.
 /// # Text
 /// `rmsnorm of x with weight w, eps 1e-6`, `..., offset 1`, `..., heads 24`
 /// # Source
@@ -69,8 +69,12 @@ impl Operation for RmsNorm {
 impl Evaluate for RmsNorm {
     fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
         chips.each(|chip| {
-            let (x, weight) = (chip.real(0), chip.optional(1).map(|w| w.row(0)));
+            let (x, weights) = (chip.real(0), chip.optional(1));
+            let mut group = 0;
             each_group(x, chip.head_columns(0, self.heads), |x, y| {
+                // A chip's heads follow one another row by row, and so do their weights' rows.
+                let weight = weights.map(|w| w.row(group % w.rows()));
+                group += 1;
                 let squares = x.iter().fold(0.0, |sum, x| sum + x * x);
                 let root = (squares / x.len() as f32 + self.eps).sqrt();
                 for (i, y) in y.iter_mut().enumerate() {

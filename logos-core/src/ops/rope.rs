@@ -4,7 +4,7 @@ use super::element_wise::{head_columns, head_wise_sharding, rest_whole};
 use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
 use super::heads::HeadFirings;
 use super::operation::{Operands, Operation, Words, expect_shape};
-use crate::language::ast::{Element, Origin, Role, Shape, Sharding, Value};
+use crate::language::ast::{Element, Origin, Recipe, Role, Shape, Sharding, Value};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
 use crate::reference::{Chips, Data, Evaluate, each_group};
@@ -30,7 +30,7 @@ pub struct RopeOp {
 /// Cosines and sines of different angles would turn nothing.
 fn same_recipe(cos: &Value, sin: &Value) -> Result<(), Problem> {
     match (&cos.origin, &sin.origin) {
-        (Origin::Declared(Role::Table(of_cos)), Origin::Declared(Role::Table(of_sin)))
+        (Origin::Declared(Role::Table(Recipe::Rope(of_cos))), Origin::Declared(Role::Table(Recipe::Rope(of_sin))))
             if (of_cos.theta, of_cos.rotary, &of_cos.scaling) == (of_sin.theta, of_sin.rotary, &of_sin.scaling) =>
         {
             Ok(())

@@ -1,6 +1,6 @@
 //! See [`RouterOp`].
 
-use super::attention::softmax;
+use super::attend::softmax;
 use super::element_wise::rest_whole;
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
 use super::operation::{Operands, Operation, Words, expect_shape, wrong_sharding};

@@ -5,7 +5,7 @@ use super::error::LoadError;
 use super::shards::Shards;
 use crate::author::{Binding, Source};
 use crate::kinds::{KindProgram, Role};
-use crate::language::{self, Axis, Element, Origin, Program, RopeTable, Sharding, Statement, Value, ValueId};
+use crate::language::{self, Axis, Element, Origin, Program, Recipe, Sharding, Statement, Value, ValueId};
 use crate::ops::Op;
 
 /// A program as the session runs it.
@@ -24,8 +24,8 @@ pub(super) enum Input {
     Index,
     /// The hidden state of the part before.
     Hidden,
-    /// A rotary table.
-    Table(RopeTable),
+    /// A table.
+    Table(Recipe),
 }
 
 /// A part of the step: a program on the weights and states of a layer.

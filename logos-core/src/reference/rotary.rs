@@ -1,10 +1,10 @@
-//! Rotary tables, filled as the host of a deployment fills them.
+//! Tables by position, filled as the host of a deployment fills them.
 
 use std::f64::consts::TAU;
 
 use super::data::Matrix;
 use crate::language::ast::{RopePart, RopeTable};
-use crate::spec::Scaling;
+use crate::spec::{Scaling, Temperature};
 
 /// The length of a sequence that a scaling which depends on it (dynamic, longrope) reckons with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -45,6 +45,16 @@ pub(super) fn table(recipe: &RopeTable, positions: &[u32], lengths: &[u32]) -> M
             *entry = (value * factor) as f32;
         }
         of_length = Some((length, frequencies));
+    }
+    table
+}
+
+/// A factor for each row: `[rows, 1]`.
+pub(super) fn temperatures(temperature: &Temperature, positions: &[u32]) -> Matrix {
+    let (scale, floor) = (f64::from(temperature.scale), f64::from(temperature.floor));
+    let mut table = Matrix::zeros(positions.len(), 1);
+    for (entry, &position) in table.data_mut().iter_mut().zip(positions) {
+        *entry = (1.0 + scale * (1.0 + ((f64::from(position) + 1.0) / floor).floor()).ln()) as f32;
     }
     table
 }

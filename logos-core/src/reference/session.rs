@@ -9,7 +9,7 @@ use super::load::{Input, Kind, Loaded, Part, load};
 use super::rotary::{self, RopeLength};
 use super::shards::Shards;
 use crate::kinds::KindProgram;
-use crate::language::ast::{RopeTable, Sharding, ValueId};
+use crate::language::ast::{Recipe, Sharding, ValueId};
 use crate::request::Form;
 
 /// A deployment with its weights, the states of its sequences, and how far each sequence is.
@@ -206,7 +206,7 @@ struct Run {
     positions: Vec<u32>,
     lengths: Vec<u32>,
     /// Filled as layers ask for them.
-    tables: Vec<(RopeTable, Data)>,
+    tables: Vec<(Recipe, Data)>,
 }
 
 impl Run {
@@ -238,11 +238,15 @@ impl Run {
         Ok(evaluate(&kind.program, values, &mut part.states))
     }
 
-    fn table(&mut self, recipe: &RopeTable) -> Data {
+    fn table(&mut self, recipe: &Recipe) -> Data {
         if let Some((_, data)) = self.tables.iter().find(|(filled, _)| filled == recipe) {
             return data.clone();
         }
-        let data = Data::Real(Arc::new(rotary::table(recipe, &self.positions, &self.lengths)));
+        let table = match recipe {
+            Recipe::Rope(recipe) => rotary::table(recipe, &self.positions, &self.lengths),
+            Recipe::Temperature(temperature) => rotary::temperatures(temperature, &self.positions),
+        };
+        let data = Data::Real(Arc::new(table));
         self.tables.push((recipe.clone(), data.clone()));
         data
     }

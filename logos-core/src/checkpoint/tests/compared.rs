@@ -73,9 +73,13 @@ fn a_tensor_too_many() {
 
 #[test]
 fn a_tensor_of_another_shape() {
-    changed("qwen3", |entries| find(entries, "model.layers.2.self_attn.q_proj.weight").shape.reverse(), expect![[r#"
+    changed(
+        "qwen3",
+        |entries| find(entries, "model.layers.2.self_attn.q_proj.weight").shape.reverse(),
+        expect![[r#"
         LOGOS-CKPT-07: tensor `model.layers.2.self_attn.q_proj.weight` of a.safetensors: its shape is not the config's; expected: [128, 64]; found: [64, 128]
-    "#]]);
+    "#]],
+    );
     changed(
         "qwen3",
         |entries| find(entries, "model.norm.weight").shape.push(1),

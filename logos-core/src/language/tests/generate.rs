@@ -1,7 +1,7 @@
 //! Programs made at random: whatever the builder admits is kept, and what leads nowhere is led to a result.
 
 use super::super::ast::{
-    Axis, Element, Origin, Program, Role, RopePart, RopeTable, Shape, Sharding, Statement, Storage, ValueId,
+    Axis, Element, Origin, Program, Recipe, Role, RopePart, RopeTable, Shape, Sharding, Statement, Storage, ValueId,
 };
 use super::super::builder::Builder;
 use crate::ops::*;
@@ -157,7 +157,7 @@ impl Maker {
         let theta = f64::from(self.random.real());
         let mut table = |part| {
             let table = RopeTable { part, theta, rotary, scaling: scaling.clone() };
-            self.declare(Role::Table(table), Shape::matrix(self.rows, rotary / 2), Sharding::Whole)
+            self.declare(Role::Table(Recipe::Rope(table)), Shape::matrix(self.rows, rotary / 2), Sharding::Whole)
         };
         let (cos, sin) = (table(RopePart::Cos)?, table(RopePart::Sin)?);
         let pairing = self.random.pick(&[Pairing::Halves, Pairing::Adjacent]);

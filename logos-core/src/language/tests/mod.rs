@@ -75,6 +75,47 @@ Let y be gather of o over chips.
 Show y.
 ";
 
+/// Latent attention on two chips, eight tokens of four sequences; rows scaled by a table and by a value; norms of heads.
+pub(super) const LATENT: &str = "\
+## Main over 2 chips
+Activations are bf16.
+Let x be an 8 by 64 input of Real.
+Let pos be an 8 by 1 input of Int.
+Let temp be an 8 by 1 table of Real, stored f32, temperature of scale 0.1, floor 8192.
+Let Wq be a 64 by 64 weight of Real, stored bf16, split columns.
+Let Wqr be a 64 by 32 weight of Real, stored bf16, split columns.
+Let Wc be a 64 by 24 weight of Real, stored bf16.
+Let Wkr be a 64 by 8 weight of Real, stored bf16.
+Let Wuk be a 64 by 24 weight of Real, stored bf16, split rows.
+Let Wuv be a 24 by 48 weight of Real, stored bf16, split columns.
+Let qw be a 4 by 16 weight of Real, stored bf16, split rows.
+Let qb be a 4 by 16 weight of Real, stored bf16, split rows.
+Let Cc be 4 of 128 by 24 state of Real, stored bf16.
+Let Pc be 4 of 128 by 8 state of Real, stored bf16.
+Let Wo be a 48 by 64 weight of Real, stored bf16, split rows.
+Let Wg be a 64 by 1 weight of Real, stored bf16.
+Let q be x matmul Wq.
+Let qp be x matmul Wqr.
+Let c be x matmul Wc.
+Let p be x matmul Wkr.
+Let qn be layernorm of q with weight qw and bias qb, eps 1e-5, heads 4.
+Let qt be row scale of qn by temp.
+Let ql be per head matmul of qt by Wuk, heads 4, rows.
+Let a be latent attention of ql and qp over Cc and Pc with c and p at pos, heads 4, scale 0.20412415.
+Let v be per head matmul of a by Wuv, heads 4, columns.
+Let f be latent attention of ql and qp with c and p, heads 4, scale 0.20412415.
+Let fv be per head matmul of f by Wuv, heads 4, columns.
+Let o be v plus fv.
+Let y be o matmul Wo.
+Let g be x matmul Wg.
+Let ys be row scale of y by g.
+Let z be sum of ys over chips.
+Let zn be layernorm of z, eps 1e-5.
+Append c to Cc at pos.
+Append p to Pc at pos.
+Show zn.
+";
+
 /// Every other operation and attribute, on one chip and on four.
 pub(super) const OTHERS: [&str; 3] = [
     "\

@@ -1,6 +1,6 @@
 //! `parse(print(p)) == p`.
 
-use super::super::ast::{Element, Role, RopePart, RopeTable, Shape, Sharding, Statement, StatementId, Storage};
+use super::super::ast::{Element, Recipe, Role, RopePart, RopeTable, Shape, Sharding, Statement, StatementId, Storage};
 use super::super::builder::Builder;
 use super::generate::program;
 use super::*;
@@ -9,7 +9,7 @@ use crate::spec::{Pairing, Scaling};
 
 #[test]
 fn hand_written_programs_print_as_they_were_written() {
-    for text in [ATTENTION, GATED_DELTA].into_iter().chain(OTHERS).chain(EXPERTS) {
+    for text in [ATTENTION, GATED_DELTA, LATENT].into_iter().chain(OTHERS).chain(EXPERTS) {
         let program = parsed(text);
         assert_eq!(print(&program), text);
         assert_eq!(check(&program), Ok(()));
@@ -19,7 +19,7 @@ fn hand_written_programs_print_as_they_were_written() {
 #[test]
 fn every_operation_of_the_table_is_in_a_hand_written_program() {
     let mut codes: Vec<u32> = Vec::new();
-    for text in [ATTENTION, GATED_DELTA].into_iter().chain(OTHERS).chain(EXPERTS) {
+    for text in [ATTENTION, GATED_DELTA, LATENT].into_iter().chain(OTHERS).chain(EXPERTS) {
         for statement in parsed(text).statements {
             if let Statement::Let { op, .. } = statement {
                 codes.push(op.code());
@@ -65,7 +65,7 @@ fn every_scaling_reads_back() {
         let x = b.declare("x", Role::Input, shape, Element::Real, Storage::Bf16, Sharding::Whole).unwrap();
         let [cos, sin] = [("cos", RopePart::Cos), ("sin", RopePart::Sin)].map(|(name, part)| {
             let table = RopeTable { part, theta: 500_000.5, rotary: 4, scaling: scaling.clone() };
-            let role = Role::Table(table);
+            let role = Role::Table(Recipe::Rope(table));
             b.declare(name, role, Shape::matrix(3, 2), Element::Real, Storage::F32, Sharding::Whole).unwrap()
         });
         let op = RopeOp { heads: 2, rotary: 4, pairing: Pairing::Adjacent };
@@ -114,6 +114,10 @@ fn multiply_accumulates_are_those_of_the_whole_model() {
     assert_eq!(count(GATED_DELTA, "vc"), 4 * 8 * 512);
     assert_eq!(count(GATED_DELTA, "o"), 4 * 8 * 32 * 16 * 16);
     assert_eq!(count(ATTENTION, "xo3"), 0);
+    assert_eq!(count(LATENT, "ql"), 8 * 4 * 16 * 24);
+    assert_eq!(count(LATENT, "a"), 8 * 4 * 128 * (24 + 24 + 8));
+    assert_eq!(count(LATENT, "v"), 8 * 4 * 24 * 12);
+    assert_eq!(count(LATENT, "ys"), 0);
     let projections = 8 * 5120 * (3 * 6144 + 2 * 1024);
     assert_eq!(parsed(ATTENTION).macs(), Some(projections + 8 * 24 * (256 + 256) * 262_144));
 }

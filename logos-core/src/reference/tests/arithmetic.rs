@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::super::data::{Data, Matrix, State};
 use super::super::evaluate::evaluate;
 use crate::language::Builder;
-use crate::language::ast::{Axis, Element, Program, Role, RopePart, RopeTable, Shape, Sharding, Storage, ValueId};
+use crate::language::ast::{
+    Axis, Element, Program, Recipe, Role, RopePart, RopeTable, Shape, Sharding, Storage, ValueId,
+};
 use crate::ops::*;
 use crate::spec::{Pairing, Scaling};
 
@@ -175,7 +177,7 @@ fn rope_turns_halves_or_neighbours_and_lets_the_rest_pass() {
         let mut case = Case::new(1).input(5, &[1.0, 2.0, 3.0, 4.0, 9.0, 1.0, 2.0, 3.0, 4.0, 9.0]);
         for (part, data) in [(RopePart::Cos, [1.0, 1.0, 0.0, 1.0]), (RopePart::Sin, [0.0, 0.0, 1.0, 0.0])] {
             let recipe = RopeTable { part, theta: 1e4, rotary: 4, scaling: Scaling::None };
-            case = case.with(Role::Table(recipe), Sharding::Whole, &[(2, &data)]);
+            case = case.with(Role::Table(Recipe::Rope(recipe)), Sharding::Whole, &[(2, &data)]);
         }
         case.run(RopeOp { heads: 1, rotary: 4, pairing }).0
     };

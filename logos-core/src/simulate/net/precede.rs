@@ -118,6 +118,8 @@ fn state_of(spatial: &SpatialProgram, program: &Program, stage: &Stage, as_a: Pr
         Statement::Let { op, operands, .. } => {
             let operand = if matches!(op, Op::AttentionOp(_)) && stage.part <= 1 {
                 Some(4 + stage.part as usize)
+            } else if matches!(op, Op::LatentAttentionOp(_)) && stage.part <= 1 {
+                Some(5 + stage.part as usize)
             } else if matches!(op, Op::CausalConv(_)) && [1, 3].contains(&stage.part) {
                 Some(2)
             } else if matches!(op, Op::GatedDeltaOp(_)) && [0, 2].contains(&stage.part) {
@@ -125,7 +127,7 @@ fn state_of(spatial: &SpatialProgram, program: &Program, stage: &Stage, as_a: Pr
             } else {
                 None
             };
-            operand.and_then(|at| operands.get(at).copied())
+            operand.and_then(|at| op.form().place(operands)[at])
         }
     };
     value.filter(|&value| matches!(program.value(value).origin, Origin::Declared(Role::State)))
