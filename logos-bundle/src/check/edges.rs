@@ -31,11 +31,11 @@ pub(super) const fn port(
         l.fault(4, s.stage_at(to), n as i128 + 1, n as i128, "edges of the stage, at least");
         return;
     }
-    let row = s.edges;
-    let at = At(Part::Edges as u32, s.first_edge + row as u32);
-    let [from, consumer, number, kind, tokens_out, tokens_in, groups, capacity, slot, address, value, ..] =
-        p.frame.edges[s.first_edge as usize + row];
-    s.edges = row + 1;
+    let next = s.edges;
+    let at = At(Part::Edges as u32, s.first_edge + next as u32);
+    let row = p.frame.edges[s.first_edge as usize + next];
+    let [from, consumer, number, kind, tokens_out, tokens_in, groups, capacity, slot, address, value, ..] = row;
+    s.edges = next + 1;
     let of_value = port.value != NONE;
     let producer = if of_value {
         let v = &p.values[port.value as usize];
@@ -80,7 +80,13 @@ pub(super) const fn port(
         return;
     }
     let expected = if u.primitive == primitive::LOAD {
-        if holds == 0 { u.bytes } else { u.bytes * (u.firings / holds) }
+        if holds == 0 {
+            u.bytes
+        } else if holds == 1 {
+            u.bytes * u.firings
+        } else {
+            u.bytes * (u.firings / holds)
+        }
     } else if of_value {
         let x = &p.values[port.value as usize];
         let n = if all {
@@ -133,8 +139,8 @@ pub(super) const fn port(
         }
         stream_holds(s.interval, at, &u, &v, &e, out, taken, l);
     } else {
-        let a = u.firings / holds;
-        let b = v.firings / holds;
+        let a = if holds == 1 { u.firings } else { u.firings / holds };
+        let b = if holds == 1 { v.firings } else { v.firings / holds };
         holds!(l, 5 * 2, at,
             a * holds == u.firings => a * holds, u.firings, "firings of the producer, a multiple of the groups";
             b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
@@ -195,10 +201,10 @@ const fn stream_holds(interval: i128, at: At, u: &Stage, v: &Stage, e: &Edge, p:
         have >= middle => middle, have, "cycles (times tokens) to the last firing but one, at least";
     );
     // Room for the first firing that has to wait for a slot, and for the last.
-    let rounds = c / n;
-    let c1 = c % n;
+    let rounds = if c < n { 0 } else { c / n };
+    let c1 = if c < n { c } else { c % n };
     let room = u.start + rounds * interval - v.start - e.release;
-    let k0 = c1 / p;
+    let k0 = if p == 1 { c1 } else { c1 / p };
     let wait = v.period * ((k0 + 1) * p - c1 - g);
     let full = v.period * (n - c1 - g);
     let first = q * (room + k0 * u.period);

@@ -53,7 +53,8 @@ pub(super) const fn experts(p: &mut Program<'_>, st: &Statement, l: &mut Ledger)
     let (routing, router) = (chosen.routing, chosen.statement as usize);
     hold!(l, 1, routing && router < st.index, at, st.index, router, "statement of the router's result, below");
     if routing {
-        let [_, _, logits, _, _, _, _, _, _, _, chosen, ..] = p.statements[router];
+        let row = p.statements[router];
+        let [_, _, logits, _, _, _, _, _, _, _, chosen, ..] = row;
         let of = p.values[logits as usize].cols;
         holds!(l, 2 * 2, at,
             of == count as i128 => of, count, "experts";

@@ -45,7 +45,8 @@ pub(super) struct Deployment {
 /// The unit model and the memories.
 #[derive(Clone, Copy)]
 pub(super) struct Chip {
-    pub(super) cells: i128,
+    /// Sites: cells, and no more than the mesh has room for.
+    pub(super) sites: i128,
     pub(super) columns: i128,
     pub(super) rows: i128,
     pub(super) array_rows: i128,
@@ -158,7 +159,8 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
 
 const fn deployment(row: &Row, strings: u64, l: &mut Ledger) -> Deployment {
     let at = At(Part::Deployment as u32, 0);
-    let [name, length, form, chips, seqs, tokens, ctx, layers, w0, w1, s0, s1, k0, k1, max_ctx, max_seqs] = *row;
+    let row = *row;
+    let [name, length, form, chips, seqs, tokens, ctx, layers, w0, w1, s0, s1, k0, k1, max_ctx, max_seqs] = row;
     let end = name as u64 + length as u64;
     hold!(l, 0, end <= strings, at, strings, end, "end of the model's name, at most");
     hold!(l, 0, form <= 2, at, 2, form, "deployment form, at most");
@@ -217,7 +219,11 @@ const fn chip(first: &Row, second: &Row, strings: u64, deployment: &Deployment, 
     hold!(l, 0, units, at, 1, 0, "sizes that divide, above 0");
     hold!(l, 0, link > 0 || deployment.chips == 1, at, 1, link, "link rate between chips, at least");
     Chip {
-        cells: cells as i128,
+        sites: if (cells as u64) < columns as u64 * rows as u64 {
+            cells as i128
+        } else {
+            columns as i128 * rows as i128
+        },
         columns: columns as i128,
         rows: rows as i128,
         array_rows: array_rows as i128,

@@ -117,9 +117,10 @@ const fn turn(s: &Section, p: &Program<'_>, k: usize, sums: &mut Sums, l: &mut L
     let v = &s.stages[k];
     let at = s.stage_at(k);
     let t = v.turn as usize;
-    let [tier, _, s0, s1, n0, n1, ..] = p.frame.turns[s.first_turn as usize + t];
-    let start = wide(s0, s1);
-    let end = start + wide(n0, n1);
+    let row = p.frame.turns[s.first_turn as usize + t];
+    let [tier, _, s0, s1, n0, n1, ..] = row;
+    let start = wide!(s0, s1);
+    let end = start + wide!(n0, n1);
     let through = v.start + v.firings * v.period;
     holds!(l, 6 * 3, at,
         v.tier == tier => v.tier, tier, "tier of the load's turn";
@@ -180,8 +181,9 @@ const fn turns(s: &Section, p: &Program<'_>, sums: &Sums, l: &mut Ledger) {
     let mut t = 0;
     while t < s.turn_count {
         let at = At(Part::Turns as u32, s.first_turn + t as u32);
-        let [tier, _, s0, s1, n0, n1, ..] = p.frame.turns[s.first_turn as usize + t];
-        let (m, start, length) = (tier as usize, wide(s0, s1), wide(n0, n1));
+        let row = p.frame.turns[s.first_turn as usize + t];
+        let [tier, _, s0, s1, n0, n1, ..] = row;
+        let (m, start, length) = (tier as usize, wide!(s0, s1), wide!(n0, n1));
         if seen[m] {
             hold!(l, 6, start >= end[m], at, end[m], start, "start of a turn, at least the end of the one before");
         } else {

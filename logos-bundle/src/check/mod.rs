@@ -5,8 +5,13 @@
 //!
 //! Everything is a `const fn` without allocation: rustc evaluates it while it compiles the user's crate, and the same
 //! function serves at run time. Arithmetic is exact by width, not by overflow checks (a constant function carries the
-//! profile of the crate it was built in): rule 0 bounds every number it lets through, products
-//! of bounded numbers are formed in 64 bits, sums of products and triple products in 128.
+//! profile of the crate it was built in): rule 0 bounds every number it lets through, and what is made of bounded numbers
+//! is formed in 128 bits.
+//!
+//! What it costs rustc: a decode of Qwen3.5-27B (four programs, 673 rows of which 111 are text, 13,000 comparisons) about
+//! 70 ms, two fifths of them in matching stages and edges; of the 2,000,000 calls and loop turns that rustc lets a
+//! constant take, some 20,000. A row is read whole before its words are taken apart, comparisons of a row are counted at
+//! once, and there are few calls in the loops over rows: each of these was measured to matter.
 
 mod edges;
 mod experts;

@@ -122,9 +122,11 @@ pub(super) const fn layers(f: &Frame<'_>, l: &mut Ledger) {
     hold!(l, 1, next <= 1, At(Part::Programs as u32, 0), 1, next, "embed programs, at most");
     let mut i = 0;
     while i < n {
-        let [k, ..] = f.layers[i];
+        let row = f.layers[i];
+        let [k, ..] = row;
         let at = At(Part::Layers as u32, i as u32);
-        let [_, _, _, _, role, _, _, _, _, _, _, _, _, _, _, first] = f.programs[k as usize];
+        let row = f.programs[k as usize];
+        let [_, _, _, _, role, _, _, _, _, _, _, _, _, _, _, first] = row;
         equal!(l, 1, at, 1, role, "role of a layer's program");
         hold!(l, 1, first as usize <= i, at, i, first, "first layer that runs the program, at most");
         if first as usize == i {
@@ -145,7 +147,8 @@ pub(super) const fn layers(f: &Frame<'_>, l: &mut Ledger) {
 
 /// Layers that run a program: as many as it says.
 pub(super) const fn runs(f: &Frame<'_>, index: usize, l: &mut Ledger) {
-    let [_, _, _, _, role, layers, .., first] = f.programs[index];
+    let row = f.programs[index];
+    let [_, _, _, _, role, layers, .., first] = row;
     let at = At(Part::Programs as u32, index as u32);
     let mut count = 0;
     if role == 1 {

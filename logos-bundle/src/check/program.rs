@@ -128,15 +128,16 @@ pub(super) const fn bytes(storage: u32, n: i128) -> i128 {
     }
 }
 
-/// `⌈a/b⌉` of a non-negative and a positive number.
+/// `⌈a/b⌉` of a non-negative and a positive number; unsigned, because a signed division is four more steps to evaluate.
 pub(super) const fn ceil(a: i128, b: i128) -> i128 {
-    (a + b - 1) / b
+    ((a + b - 1) as u128 / b as u128) as i128
 }
 
 impl<'a> Program<'a> {
     /// Reads the values of a program, and checks of each what can be said without its statement.
     pub(super) const fn new(frame: &'a Frame<'a>, row: &Row, at: At, l: &mut Ledger) -> Program<'a> {
-        let [_, _, _, _, role, layers, v0, nv, s0, ns, _, sections, _, _, m, _] = *row;
+        let row = *row;
+        let [_, _, _, _, role, layers, v0, nv, s0, ns, _, sections, _, _, m, _] = row;
         let (_, rest) = frame.statements.split_at(s0 as usize);
         let (statements, _) = rest.split_at(ns as usize);
         let d = &frame.deployment;
@@ -231,7 +232,8 @@ impl<'a> Program<'a> {
 }
 
 const fn value(row: &Row, at: At, chips: i128, l: &mut Ledger) -> Value {
-    let [_, _, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, ..] = *row;
+    let row = *row;
+    let [_, _, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, ..] = row;
     let rows = rows as i128;
     let cols = cols as i128;
     let parts = parts as i128;
@@ -310,7 +312,8 @@ pub(super) struct Statement {
 
 impl Statement {
     pub(super) const fn read(p: &Program<'_>, index: usize) -> Statement {
-        let [op, result, x0, x1, x2, x3, x4, x5, x6, x7, a0, a1, a2, a3, a4, a5] = p.statements[index];
+        let row = p.statements[index];
+        let [op, result, x0, x1, x2, x3, x4, x5, x6, x7, a0, a1, a2, a3, a4, a5] = row;
         let x = [x0, x1, x2, x3, x4, x5, x6, x7];
         Statement { index, op, result: result as usize, x, a: [a0, a1, a2, a3, a4, a5] }
     }

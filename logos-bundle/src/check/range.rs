@@ -43,7 +43,8 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
     let n = f.ropes.len();
     let mut i = 0;
     while i < n {
-        let [part, _, theta, rotary, scaling, _, _, _, _, _, _, _, _, _, factors, reserved] = f.ropes[i];
+        let row = f.ropes[i];
+        let [part, _, theta, rotary, scaling, _, _, _, _, _, _, _, _, _, factors, reserved] = row;
         let at = At(Part::Ropes as u32, i as u32);
         hold!(l, 0, part <= 2, at, 2, part, "part of a rotary table, at most");
         hold!(
@@ -68,7 +69,8 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
     let n = f.layers.len();
     let mut i = 0;
     while i < n {
-        let [program, r1, r2, r3, r4, r5, r6, r7, ..] = f.layers[i];
+        let row = f.layers[i];
+        let [program, r1, r2, r3, r4, r5, r6, r7, ..] = row;
         let reserved = r1 | r2 | r3 | r4 | r5 | r6 | r7;
         holds!(l, 0 * 2, At(Part::Layers as u32, i as u32),
             (program as usize) < programs => programs, program, "program of a layer, below";
@@ -96,7 +98,8 @@ const fn longrope(f: &Frame<'_>, at: At, first: u32, count: u32, l: &mut Ledger)
 
 const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledger) {
     let at = At(Part::Programs as u32, index as u32);
-    let [name, name_len, text, text_len, role, _, v0, nv, s0, ns, c0, nc, b0, nb, m, _] = f.programs[index];
+    let row = f.programs[index];
+    let [name, name_len, text, text_len, role, _, v0, nv, s0, ns, c0, nc, b0, nb, m, _] = row;
     strings(f, at, name, name_len, text, text_len, l);
     hold!(l, 0, role <= 2, at, 2, role, "program role, at most");
     hold!(l, 0, m > 0 && m < RANGE_LIMIT, at, RANGE_LIMIT, m, "rows of an activation, above 0 and below");
@@ -127,6 +130,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
     }
     let mut i = b0;
     while i < b0 + nb {
+        let row = f.bindings[i as usize];
         let [
             value,
             name,
@@ -144,7 +148,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
             taken,
             stacked,
             spare,
-        ] = f.bindings[i as usize];
+        ] = row;
         let bytes = f.string_bytes;
         let name_end = name as u64 + name_len as u64;
         let tensor_end = tensor as u64 + tensor_len as u64;
@@ -186,8 +190,8 @@ const fn within(at: At, first: u32, count: u32, rows: usize, l: &mut Ledger) {
 }
 
 const fn value(f: &Frame<'_>, i: u32, statements: u32, ropes: u32, l: &mut Ledger) {
-    let [name, len, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, r0, r1] =
-        f.values[i as usize];
+    let row = f.values[i as usize];
+    let [name, len, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, r0, r1] = row;
     let end = name as u64 + len as u64;
     let limit = SHAPE_LIMIT;
     holds!(l, 0 * 14, At(Part::Values as u32, i),
@@ -209,7 +213,8 @@ const fn value(f: &Frame<'_>, i: u32, statements: u32, ropes: u32, l: &mut Ledge
 }
 
 const fn statement(f: &Frame<'_>, i: u32, values: u32, l: &mut Ledger) {
-    let [_, result, a, b, c, d, e, g, h, k, ..] = f.statements[i as usize];
+    let row = f.statements[i as usize];
+    let [_, result, a, b, c, d, e, g, h, k, ..] = row;
     holds!(l, 0 * 9, At(Part::Statements as u32, i),
         result < values => values, result, "result, below";
         a < values || a == NONE => values, a, "first operand, below";
@@ -225,8 +230,8 @@ const fn statement(f: &Frame<'_>, i: u32, values: u32, l: &mut Ledger) {
 
 const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32, done: &mut Progress, l: &mut Ledger) {
     let at = At(Part::Sections as u32, i);
-    let [program, rows, groups, g0, ng, e0, ne, t0, nt, h, high_h, _, high_span, binder, _, high_bound] =
-        f.sections[i as usize];
+    let row = f.sections[i as usize];
+    let [program, rows, groups, g0, ng, e0, ne, t0, nt, h, high_h, _, high_span, binder, _, high_bound] = row;
     equal!(l, 0, at, owner, program, "program of a section");
     hold!(l, 0, rows > 0 && rows < RANGE_LIMIT, at, RANGE_LIMIT, rows, "rows of a group, above 0 and below");
     hold!(l, 0, groups > 0 && groups < RANGE_LIMIT, at, RANGE_LIMIT, groups, "groups, above 0 and below");
@@ -258,7 +263,8 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
     }
     let mut k = t0;
     while k < t0 + nt {
-        let [tier, r1, _, start, _, length, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15] = f.turns[k as usize];
+        let row = f.turns[k as usize];
+        let [tier, r1, _, start, _, length, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15] = row;
         let reserved = r1 | r6 | r7 | r8 | r9 | r10 | r11 | r12 | r13 | r14 | r15;
         holds!(l, 0 * 3, At(Part::Turns as u32, k),
             tier == 1 || tier == 2 => 2, tier, "tier of a turn: 1, or";
@@ -273,7 +279,8 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
 }
 
 const fn stage(row: &Row, k: u32, statements: u32, turns: u32, l: &mut Ledger) {
-    let [statement, part, primitive, f, na, nb, site, turn, _, start, t0, t1, ii0, ii1, _, bytes] = *row;
+    let row = *row;
+    let [statement, part, primitive, f, na, nb, site, turn, _, start, t0, t1, ii0, ii1, _, bytes] = row;
     holds!(l, 0 * 10, At(Part::Stages as u32, k),
         statement < statements => statements, statement, "statement of a stage, below";
         part <= 15 => 15, part, "part of a stage, at most";
@@ -289,7 +296,8 @@ const fn stage(row: &Row, k: u32, statements: u32, turns: u32, l: &mut Ledger) {
 }
 
 const fn edge(row: &Row, k: u32, stages: u32, values: u32, l: &mut Ledger) {
-    let [from, to, _, kind, p, q, groups, capacity, slot, _, value, r0, r1, r2, r3, r4] = *row;
+    let row = *row;
+    let [from, to, _, kind, p, q, groups, capacity, slot, _, value, r0, r1, r2, r3, r4] = row;
     holds!(l, 0 * 7, At(Part::Edges as u32, k),
         from < to && to < stages => stages, to, "consumer of an edge, after its producer and below";
         p | q | groups | capacity < RANGE_LIMIT => RANGE_LIMIT, capacity, "tokens, groups and capacity, below";

@@ -100,15 +100,18 @@ const UNMATCHED: Stage = Stage {
 };
 
 /// A 64-bit number of two words.
-pub(super) const fn wide(low: u32, high: u32) -> i128 {
-    (low as u64 | (high as u64) << 32) as i128
+macro_rules! wide {
+    ($low:expr, $high:expr) => {
+        if $high == 0 { $low as i128 } else { $low as i128 + $high as i128 * 0x1_0000_0000 }
+    };
 }
+pub(super) use wide;
 
 impl Section {
     /// Reads the section's row.
     pub(super) const fn new(p: &Program<'_>, index: u32, l: &mut Ledger) -> Section {
-        let [_, rows, groups, g0, ng, e0, ne, t0, nt, h0, h1, s0, s1, binder, b0, b1] =
-            p.frame.sections[index as usize];
+        let row = p.frame.sections[index as usize];
+        let [_, rows, groups, g0, ng, e0, ne, t0, nt, h0, h1, s0, s1, binder, b0, b1] = row;
         let at = At(Part::Sections as u32, index);
         let rows = rows as i128;
         hold!(l, 3, rows <= p.m, at, p.m, rows, "rows of a group, at most");
@@ -117,10 +120,10 @@ impl Section {
             index,
             rows,
             groups: groups as i128,
-            interval: wide(h0, h1),
-            span: wide(s0, s1),
+            interval: wide!(h0, h1),
+            span: wide!(s0, s1),
             binder,
-            bound: wide(b0, b1),
+            bound: wide!(b0, b1),
             first_stage: g0,
             first_edge: e0,
             first_turn: t0,
@@ -152,7 +155,8 @@ pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger
     let mut k = 0;
     let mut before = 0;
     while k < s.count {
-        let [index, part, ..] = p.frame.stages[s.first_stage as usize + k];
+        let row = p.frame.stages[s.first_stage as usize + k];
+        let [index, part, ..] = row;
         let st = Statement::read(p, index as usize);
         let order = index * 16 + part + 1;
         hold!(l, 1, order > before, s.stage_at(k), before, order, "statement and part, in ascending order");
@@ -251,7 +255,8 @@ const fn own(p: &mut Program<'_>, s: &mut Section, st: &Statement, first: usize,
     }
     emits(p, s, st.result, stage_of[parts::emitter(p, st) as usize] as usize);
     if k < s.count {
-        let [index, part, ..] = p.frame.stages[s.first_stage as usize + k];
+        let row = p.frame.stages[s.first_stage as usize + k];
+        let [index, part, ..] = row;
         if index as usize == st.index && part == parts::SPILL {
             let tier = p.values[st.result].tier;
             hold!(l, 9, tier != NONE, s.stage_at(k), 2, tier, "tier of a value that crosses sections, at most");
@@ -275,7 +280,8 @@ const fn stands(p: &Program<'_>, s: &Section, st: &Statement, k: usize, part: u3
         l.fault(1, s.at(), st.index as i128, part as i128, "stages of the statement: this part is missing");
         return false;
     }
-    let [index, found, ..] = p.frame.stages[s.first_stage as usize + k];
+    let row = p.frame.stages[s.first_stage as usize + k];
+    let [index, found, ..] = row;
     holds!(l, 1 * 2, s.stage_at(k),
         st.index == index as usize => st.index, index, "statement of the stage";
         part == found => part, found, "part of the statement";
@@ -301,7 +307,7 @@ const fn stage(
     let [_, _, primitive, f, na, nb, site, turn, s0, s1, t0, t1, i0, i1, y0, y1] = row;
     let at = At(Part::Stages as u32, s.first_stage + k as u32);
     let c = &p.frame.chip;
-    let moved = wide(y0, y1);
+    let moved = wide!(y0, y1);
     let f = f as i128;
     let na = na as i128;
     let nb = nb as i128;
@@ -333,9 +339,9 @@ const fn stage(
         nb,
         site: site as i128,
         turn,
-        start: wide(s0, s1),
-        period: wide(t0, t1),
-        ii: wide(i0, i1),
+        start: wide!(s0, s1),
+        period: wide!(t0, t1),
+        ii: wide!(i0, i1),
         bytes: e.bytes,
         tier: e.tier,
         base: e.base,

@@ -344,8 +344,10 @@ const fn rope(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     hold!(l, 1, 2 * cos.cols == rotary && 2 * sin.cols == rotary, at, rotary / 2, cos.cols, "columns of the tables");
     hold!(l, 2, (cos.rope == NONE) == (sin.rope == NONE), at, cos.rope, sin.rope, "recipe of the sines");
     if tables && cos.rope != NONE && sin.rope != NONE {
-        let [part, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, _] = p.frame.ropes[cos.rope as usize];
-        let [other, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, _] = p.frame.ropes[sin.rope as usize];
+        let row = p.frame.ropes[cos.rope as usize];
+        let [part, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, _] = row;
+        let row = p.frame.ropes[sin.rope as usize];
+        let [other, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, _] = row;
         hold!(l, 2, part == 0 && other == 1, at, 1, part | other, "parts of the recipes: cosines, then sines");
         equal!(l, 2, at, rotary, c2 as i128, "rotary width of the recipe");
         let head = (c0 ^ s0) | (c1 ^ s1) | (c2 ^ s2) | (c3 ^ s3) | (c4 ^ s4) | (c5 ^ s5);
@@ -405,8 +407,8 @@ const fn row_scale(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     p.values[st.x[1] as usize].used = true;
     equal!(l, 1, at, p.m, g.rows, "rows of the factors");
     if g.rope != NONE {
-        let [part, t0, t1, rotary, scaling, scale, floor, p2, p3, p4, p5, p6, p7, factor, factors, _] =
-            p.frame.ropes[g.rope as usize];
+        let row = p.frame.ropes[g.rope as usize];
+        let [part, t0, t1, rotary, scaling, scale, floor, p2, p3, p4, p5, p6, p7, factor, factors, _] = row;
         equal!(l, 2, at, 2, part, "part of the recipe: a temperature");
         hold!(l, 2, finite(scale), at, 0, scale, "scale of the temperature, finite (f32 bits)");
         hold!(l, 2, positive(floor), at, ONE, floor, "floor of the temperature, positive and finite (f32 bits)");

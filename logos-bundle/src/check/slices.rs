@@ -19,8 +19,9 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
     }
     let mut i = first;
     while i < first + count {
+        let row = p.frame.bindings[i as usize];
         let [v, _, _, place, tensor, transposed, offset, run, stride, runs, axis0, axis1, class, along, stacked, _] =
-            p.frame.bindings[i as usize];
+            row;
         let at = At(Part::Bindings as u32, i);
         let value = &p.values[v as usize];
         let expected = match value.role {

@@ -93,13 +93,12 @@ impl Table {
     }
 }
 
-/// FNV-1a over pairs of words, without the digest's own (RULES.md section 10).
+/// FNV over pairs of words, without the digest's own (RULES.md section 10).
 fn digest(words: &[u32]) -> u64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for (i, pair) in words.as_chunks::<2>().0.iter().enumerate() {
         if 2 * i != header::DIGEST {
-            hash ^= u64::from(pair[0]) | u64::from(pair[1]) << 32;
-            hash = hash.wrapping_mul(0x0100_0000_01b3);
+            hash = (hash ^ u64::from(pair[0])).wrapping_mul(0x0100_0000_01b3) ^ u64::from(pair[1]);
         }
     }
     hash
