@@ -102,7 +102,7 @@ impl Ends {
     }
 
     /// Whether the space inequalities hold with capacity `c`.
-    fn holds(&self, flow: Flow, c: i64) -> bool {
+    pub(super) fn holds(&self, flow: Flow, c: i64) -> bool {
         let (su, fu, tu) = self.from;
         let (sv, fv, tv) = self.to;
         match flow {

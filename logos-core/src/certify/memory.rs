@@ -56,7 +56,7 @@ fn moved(stages: &[Stage], tier: Tier, which: impl Fn(&Stage) -> bool) -> u128 {
 /// A load's place in the order of turns: its phase, and within it what is held whole before what streams.
 ///
 /// A reader that holds one operand and streams another would otherwise wait for the held one as long as for the stream.
-pub(super) fn ranks(levels: &[u32], stages: &[Stage], edges: &[Edge]) -> Vec<u32> {
+pub(super) fn ranks(levels: &[u32], edges: &[Edge]) -> Vec<u32> {
     let mut ranks: Vec<u32> = levels.iter().map(|&level| 2 * level).collect();
     for edge in edges {
         if !matches!(edge.flow, Flow::Hold { groups: 1 }) {

@@ -11,4 +11,7 @@ mod levels;
 mod memory;
 mod schedule;
 
+#[cfg(test)]
+mod tests;
+
 pub use compose::{ComposeError, Composition, Duty, compose};

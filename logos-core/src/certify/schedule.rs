@@ -152,7 +152,7 @@ impl Schedule<'_> {
             *pace = (*pace).max(reader.firings.saturating_mul(reader.ii));
         }
         let steady = *groups > 1 && self.order != Order::Once;
-        let ranks = if steady { vec![0; stages.len()] } else { memory::ranks(&self.phases, stages, edges) };
+        let ranks = if steady { vec![0; stages.len()] } else { memory::ranks(&self.phases, edges) };
         *turns = memory::take_turns(self.unit, stages, &ranks, &pace, steady, self.floor)?;
         *interval = memory::cover(turns).max(self.floor);
         Ok(())

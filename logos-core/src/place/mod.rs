@@ -7,6 +7,9 @@ mod cells;
 mod sites;
 mod space;
 
+#[cfg(test)]
+mod tests;
+
 pub use cells::{allocate, initiation_interval};
 pub(crate) use cells::{ceil_log2, recurrence};
 pub use sites::{distance, settle};

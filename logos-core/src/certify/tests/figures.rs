@@ -1,0 +1,167 @@
+//! What Qwen3.5-27B becomes: the figures of every program, and what must hold of them.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+use crate::chip::{self, Chip};
+use crate::compile::lower;
+use crate::kinds::{self, KindProgram};
+use crate::place::recurrence;
+use crate::request::{Form, Weights};
+use crate::spatial::{Binder, Section, SpatialProgram, Stage};
+
+fn programs(chip: &Chip, form: Form) -> Vec<(KindProgram, SpatialProgram)> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/configs/qwen3.5-27b/config.json");
+    let spec = crate::config::read(&std::fs::read(file).unwrap()).unwrap();
+    let kinds = kinds::programs(&spec, form, 8, Weights::Config).unwrap().into_iter();
+    kinds.map(|kind| (lower(&spec, chip, form, &kind).unwrap(), kind)).map(|(spatial, kind)| (kind, spatial)).collect()
+}
+
+fn is_tight(section: &Section) -> bool {
+    256 * (section.interval - section.bound) <= section.bound
+}
+
+/// One line a section; and every single-section program is tight.
+fn check(chip: &str, form: Form, want: &Expect) {
+    let chip = chip::lookup(chip).unwrap();
+    let mut table =
+        String::from("program           rows x groups  stages edges cells        H        B binder     span  MiB\n");
+    for (kind, spatial) in programs(chip, form) {
+        for section in &spatial.sections {
+            let cells: u64 = section.stages.iter().map(|stage| stage.cells()).sum();
+            assert!(cells <= u64::from(chip.unit().cells));
+            assert!(section.buffer_bytes() < chip.unit().sram_bytes);
+            assert!(spatial.sections.len() > 1 || is_tight(section), "{}: {section:?}", kind.name);
+            let binder = format!("{:?}", section.binder).to_lowercase();
+            writeln!(
+                table,
+                "{:<17} {:>4} x {:<7} {:>7} {:>5} {:>5} {:>8} {:>8} {:<10} {:>5} {:>4}",
+                kind.name,
+                section.group_rows,
+                section.groups,
+                section.stages.len(),
+                section.edges.len(),
+                cells,
+                section.interval,
+                section.bound,
+                binder,
+                section.span,
+                section.buffer_bytes() >> 20,
+            )
+            .unwrap();
+        }
+    }
+    want.assert_eq(&table);
+}
+
+#[test]
+fn decode_of_one_sequence() {
+    let form = Form::Decode { ctx: 262_144, batch: 1 };
+    check(
+        "SN50",
+        form,
+        &expect![[r#"
+        program           rows x groups  stages edges cells        H        B binder     span  MiB
+        embed                1 x 1             3     2     3       40       40 stage       1164    0
+        gated deltanet       1 x 1            57    66   860    84498    84428 memory     86194   92
+        attention            1 x 1            48    55   864   319362   319047 memory     321309  147
+        head                 1 x 1            10    10   843   278518   278270 memory     279849    2
+    "#]],
+    );
+    check(
+        "SN40L",
+        form,
+        &expect![[r#"
+        program           rows x groups  stages edges cells        H        B binder     span  MiB
+        embed                1 x 1             3     2     3      120      120 stage       1244    0
+        gated deltanet       1 x 1            57    66   992    85847    85770 memory     87602   92
+        attention            1 x 1            48    55  1037   324280   324117 memory     326250  149
+        head                 1 x 1            10    10   999   282892   282693 memory     284200    2
+    "#]],
+    );
+}
+
+#[test]
+fn decode_of_thirteen_sequences() {
+    let form = Form::Decode { ctx: 262_144, batch: 13 };
+    check(
+        "SN50",
+        form,
+        &expect![[r#"
+        program           rows x groups  stages edges cells        H        B binder     span  MiB
+        embed               13 x 1             3     2     3      400      400 stage       1532    0
+        gated deltanet      13 x 1            57    66   864    92920    92834 memory     95157  102
+        attention           13 x 1            48    55   863  3147390  3144264 memory     3150986  136
+        head                13 x 1            10    10   851   278518   278270 memory     279869    2
+    "#]],
+    );
+    check(
+        "SN40L",
+        form,
+        &expect![[r#"
+        program           rows x groups  stages edges cells        H        B binder     span  MiB
+        embed               13 x 1             3     2     3     1520     1520 stage       2652    0
+        gated deltanet      13 x 1            57    66  1040    94380    94309 memory     98258   98
+        attention           13 x 1            48    55  1012  3195484  3194234 memory     3201098  123
+        head                13 x 1            10    10  1020   282892   282693 memory     284300    2
+    "#]],
+    );
+}
+
+#[test]
+fn prefill_of_512_tokens() {
+    let form = Form::Prefill { ctx: 262_144, chunk: 512 };
+    check(
+        "SN50",
+        form,
+        &expect![[r#"
+        program           rows x groups  stages edges cells        H        B binder     span  MiB
+        embed              512 x 1             3     2     3    14760    14760 stage      16253    4
+        gated deltanet      18 x 29           57    66   863    84440    84428 memory     192430  282
+        attention           18 x 29           26    26   860    33050    20200 span       33050   23
+        attention          512 x 1             9     8   850   516339   508346 span       516339   33
+        attention          512 x 1            26    26   863   107796    67571 span       107796   51
+        head                 1 x 1            10    10   843   278518   278270 memory     279849    2
+    "#]],
+    );
+    check(
+        "SN40L",
+        form,
+        &expect![[r#"
+        program           rows x groups  stages edges cells        H        B binder     span  MiB
+        embed              512 x 1             3     2     3    58640    58640 stage      60135    5
+        gated deltanet       6 x 86           57    66  1033   140360   140352 stage      296756  273
+        attention            6 x 86           26    26  1034    48903    28380 span       48903   21
+        attention          512 x 1             9     8   969  1200233  1184256 span       1200233   33
+        attention            6 x 86           26    26  1035   172296   100878 span       172296   74
+        head                 1 x 1            10    10   999   282892   282693 memory     284200    2
+    "#]],
+    );
+}
+
+#[test]
+fn where_a_stage_binds_the_cells_are_used() {
+    // SN40L has the fewer multiply-accumulates a byte, so that a chunk binds it by compute.
+    let chip = chip::lookup("SN40L").unwrap();
+    let cells = u64::from(chip.unit().cells);
+    let mut bound_by_a_stage = 0;
+    for chunk in [256, 384, 512, 768, 1024] {
+        for (kind, spatial) in programs(chip, Form::Prefill { ctx: 262_144, chunk }) {
+            let [section] = &spatial.sections[..] else { continue };
+            if section.groups == 1 || !matches!(section.binder, Binder::Stage | Binder::Recurrence) {
+                continue;
+            }
+            bound_by_a_stage += 1;
+            let computing = section.stages.iter().filter(|stage| !stage.primitive.moves_bytes());
+            let work: u64 = computing.map(|s| s.firings * s.work.base * s.work.a * s.work.b).sum();
+            let carried = |s: &Stage| {
+                let (a, b) = (s.work.a.div_ceil(s.split.0), s.work.b.div_ceil(s.split.1));
+                s.firings * recurrence(&chip.unit(), s.recurrence, a, b, s.split.1)
+            };
+            let least = section.stages.iter().map(carried).max().unwrap_or(0).max(work / cells);
+            assert!(section.interval * 100 <= least * 105, "{} {chunk}: {} of {least}", kind.name, section.interval);
+        }
+    }
+    assert!(bound_by_a_stage >= 3);
+}

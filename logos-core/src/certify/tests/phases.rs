@@ -1,0 +1,164 @@
+//! Phases, their budgets, and the turns of the memory, on a net small enough to count.
+
+use super::super::levels::{self, Budget};
+use super::super::memory;
+use crate::chip::{self, RATE_CYCLES, UnitModel};
+use crate::spatial::{Edge, Emission, Flow, Primitive, Recurrence, Stage, StageId, Tier, Turn, Work};
+
+fn stage(primitive: Primitive, firings: u64, a: u64, bytes: u64) -> Stage {
+    Stage {
+        statement: 0,
+        part: 0,
+        primitive,
+        firings,
+        work: Work { a, b: 1, base: 1 },
+        recurrence: Recurrence::None,
+        emission: Emission::Stream(1),
+        bytes,
+        tier: (bytes > 0).then_some(Tier::Hbm),
+        split: (1, 1),
+        site: 0,
+        ii: 1,
+        period: 1,
+        start: 0,
+        turn: None,
+    }
+}
+
+const STREAM: Flow = Flow::Stream { p: 1, q: 1 };
+const HOLD: Flow = Flow::Hold { groups: 1 };
+
+fn edge(from: u32, to: u32, flow: Flow) -> Edge {
+    Edge { from: StageId(from), to: StageId(to), port: 0, flow, slot_bytes: 1, value: None, capacity: 0, address: 0 }
+}
+
+/// x, a norm's sum, its weight, the normalised row, a weight in tiles, a product of both, a map with x, a store.
+fn net() -> (Vec<Stage>, Vec<Edge>) {
+    let stages = vec![
+        stage(Primitive::Load, 4, 1, 0),
+        stage(Primitive::Reduce, 4, 100, 0),
+        stage(Primitive::Load, 4, 1, 256),
+        stage(Primitive::Map, 4, 100, 0),
+        stage(Primitive::Load, 8, 1, 1 << 20),
+        stage(Primitive::GemmA, 8, 5000, 0),
+        stage(Primitive::Map, 8, 100, 0),
+        stage(Primitive::Store, 8, 1, 512),
+    ];
+    let edges = vec![
+        edge(0, 1, STREAM),
+        edge(0, 3, STREAM),
+        edge(1, 3, HOLD),
+        edge(2, 3, STREAM),
+        edge(3, 5, HOLD),
+        edge(4, 5, STREAM),
+        edge(0, 6, STREAM),
+        edge(5, 6, STREAM),
+        edge(6, 7, STREAM),
+    ];
+    (stages, edges)
+}
+
+#[test]
+fn a_phase_ends_where_something_is_held() {
+    let (stages, edges) = net();
+    // x has its first reader's, the weights their product's.
+    assert_eq!(levels::of(&stages, &edges, 1), [0, 0, 1, 1, 2, 2, 2, 2]);
+}
+
+#[test]
+fn what_is_held_in_parts_of_a_group_is_no_new_phase() {
+    let (stages, mut edges) = net();
+    edges[4].flow = Flow::Hold { groups: 4 };
+    assert_eq!(levels::of(&stages, &edges, 1), [0, 0, 1, 1, 1, 1, 1, 1]);
+    // Held once a group, it is.
+    assert_eq!(levels::of(&stages, &edges, 4), [0, 0, 1, 1, 2, 2, 2, 2]);
+}
+
+#[test]
+fn budgets_follow_the_root_of_work_and_the_bytes() {
+    let (stages, edges) = net();
+    let phases = levels::of(&stages, &edges, 1);
+    // Loads and stores count one unit a firing: 404, 404 and 40,816 units; their roots 20, 20 and 202.
+    let by_work = [20, 20, 202].map(|root| (root << 20) / 242);
+    let shares = levels::shares(&stages, &phases, Budget::Work);
+    assert_eq!(shares, [0, 0, 1, 1, 2, 2, 2, 2].map(|phase: usize| by_work[phase]));
+
+    // 1,024 bytes in the second phase, 8 MiB and the stored 4,096, which are in no window, in the third.
+    let bytes = [0, 1024, 8 << 20];
+    let whole: u64 = bytes.iter().sum();
+    let both: Vec<u64> = (0..3).map(|phase| by_work[phase] + (bytes[phase] << 20) / whole).collect();
+    let shares = levels::shares(&stages, &phases, Budget::WorkAndBytes);
+    assert_eq!(shares, [0, 0, 1, 1, 2, 2, 2, 2].map(|phase: usize| both[phase]));
+}
+
+/// A chip whose memory moves `rate` bytes a cycle.
+fn unit(rate: u64) -> UnitModel {
+    let mut unit = chip::lookup("SN50").unwrap().unit();
+    unit.hbm_rate = (rate * RATE_CYCLES) as u32;
+    unit
+}
+
+#[test]
+fn turns_follow_the_phases_and_share_the_rate() {
+    let (mut stages, edges) = net();
+    let phases = levels::of(&stages, &edges, 1);
+    let ranks = memory::ranks(&phases, &edges);
+    assert_eq!((ranks[2], ranks[4]), (3, 5));
+
+    let unit = unit(1024);
+    assert_eq!(memory::bound(&unit, &stages, Tier::Hbm), Some(1 + 8192 + 4));
+    let turns = memory::take_turns(&unit, &mut stages, &ranks, &[0; 8], false, 8197).unwrap();
+    // The stores' 4,096 bytes an interval leave 65,536 · 1,024 - 32,749 of the rate, and each load's rounding one.
+    let free = 65_536 * 1024 - 32_749 - 1;
+    let first = (1024 * 65_536u64).div_ceil(free).next_multiple_of(4);
+    let second = ((8u64 << 20) * 65_536).div_ceil(free).next_multiple_of(8);
+    let want = [(0, first), (first, second)].map(|(start, length)| Turn { tier: Tier::Hbm, start, length });
+    assert_eq!(turns, want);
+    assert_eq!((stages[2].period, stages[2].start, stages[2].turn), (first / 4, 0, Some(0)));
+    assert_eq!((stages[4].period, stages[4].start, stages[4].turn), (second / 8, first, Some(1)));
+    assert_eq!(memory::cover(&turns), first + second);
+    // All of them at the periods they got stay within the rate.
+    for stage in [&stages[2], &stages[4]] {
+        assert!((stage.bytes * 65_536).div_ceil(stage.period) + 32_749 <= u64::from(unit.hbm_rate));
+    }
+}
+
+#[test]
+fn a_window_is_no_shorter_than_its_readers_pace_and_a_steady_pipeline_has_one() {
+    let (mut stages, edges) = net();
+    let phases = levels::of(&stages, &edges, 1);
+    let ranks = memory::ranks(&phases, &edges);
+    let mut pace = [0; 8];
+    pace[4] = 20_000;
+    let unit = unit(1024);
+    let turns = memory::take_turns(&unit, &mut stages, &ranks, &pace, false, 8197).unwrap();
+    assert_eq!(turns[1].length, 20_000);
+    assert_eq!(stages[4].period, 2_500);
+
+    let turns = memory::take_turns(&unit, &mut stages, &[0; 8], &[0; 8], true, 9_000).unwrap();
+    assert_eq!(turns, [Turn { tier: Tier::Hbm, start: 0, length: 9_000 }]);
+    assert_eq!((stages[2].period, stages[4].period), (2_250, 1_125));
+}
+
+#[test]
+fn stores_beyond_the_rate_leave_no_turn() {
+    let (mut stages, edges) = net();
+    let phases = levels::of(&stages, &edges, 1);
+    let ranks = memory::ranks(&phases, &edges);
+    // 4,096 bytes in 4 cycles are all that the memory moves.
+    let turns = memory::take_turns(&unit(1024), &mut stages, &ranks, &[0; 8], false, 4);
+    assert_eq!(turns, Err(crate::place::PlaceError::Range));
+}
+
+#[test]
+fn a_turn_waits_for_what_its_gathers_need_and_moves_later_ones_along() {
+    let (mut stages, edges) = net();
+    let phases = levels::of(&stages, &edges, 1);
+    let ranks = memory::ranks(&phases, &edges);
+    let mut turns = memory::take_turns(&unit(1024), &mut stages, &ranks, &[0; 8], false, 8197).unwrap();
+    let length = turns[0].length;
+    assert!(!memory::postpone(&mut stages, &mut turns, &[0, 0]));
+    assert!(memory::postpone(&mut stages, &mut turns, &[100, 0]));
+    assert_eq!((turns[0].start, turns[1].start), (100, 100 + length));
+    assert_eq!((stages[2].start, stages[4].start), (100, 100 + length));
+}
