@@ -53,6 +53,14 @@ fn the_programs_of_qwen_over_eight_chips_as_text() {
 }
 
 #[test]
+fn latent_attention_of_deepseek_over_eight_chips_as_text() {
+    let programs = decode(&model("deepseek-v3"), 8);
+    let dense = &programs[1];
+    assert_eq!(dense.name, "latent attention");
+    expect_file!["../../tests/golden/author/deepseek-v3.decode.tp8.latent-attention.logos"].assert_eq(&dense.text);
+}
+
+#[test]
 fn every_text_parses_back_to_its_program() {
     let configs = ["qwen3.5-27b", "llama-3.1-8b", "qwen2-7b-instruct", "qwen3-8b", "mistral-7b-v0.1", "smollm2-135m"];
     for config in configs {

@@ -55,7 +55,7 @@ impl Operation for HeadMatMul {
         ],
         attributes: &[
             attribute("heads", 0, AttributeKind::Count),
-            attribute("blocks", 1, AttributeKind::Choice(["columns", "rows"])),
+            attribute("columns or rows", 1, AttributeKind::Choice(["columns", "rows"])),
         ],
         result: Element::Real,
     };

@@ -29,7 +29,12 @@ fn words_are_those_of_the_table_layout() {
     };
     let clamped = Activation::SwigluClamped { alpha: 1.702, limit: 7.0 };
     let experts = ExpertsOp { count: 128, top: 8, activation: clamped, on_input: true };
-    let table: [(Op, u32, Words); 15] = [
+    let (rows, columns) = (Axis::Rows, Axis::Columns);
+    let table: [(Op, u32, Words); 19] = [
+        (RowScale.into(), op::ROW_SCALE, [0; 6]),
+        (HeadMatMul { heads: 16, along: rows }.into(), op::HEAD_MATMUL, [16, 1, 0, 0, 0, 0]),
+        (HeadMatMul { heads: 16, along: columns }.into(), op::HEAD_MATMUL, [16, 0, 0, 0, 0, 0]),
+        (LatentAttentionOp { heads: 128, scale: 0.1 }.into(), op::LATENT_ATTENTION, [128, f(0.1), 0, 0, 0, 0]),
         (MatMul.into(), op::MATMUL, [0; 6]),
         (Scaled { by: 0.5 }.into(), op::SCALED, [f(0.5), 0, 0, 0, 0, 0]),
         (Gelu { tanh: true }.into(), op::GELU, [1, 0, 0, 0, 0, 0]),
@@ -125,6 +130,66 @@ fn products() {
         let (a, m) = (value(&mut b, "x", x), weight(&mut b, 16, 16, w));
         let got = b.bind("y", MatMul, &[a, m]).ok().and_then(|y| b.value(y)).map(|value| value.sharding);
         assert_eq!(got, expected(x, w), "{x} matmul {w}");
+    }
+}
+
+#[test]
+fn products_of_heads() {
+    let groups = Sharding::Split { axis: Axis::Rows, parts: 2 };
+    let weights = [WHOLE, COLUMNS, COLUMN_GROUPS, ROWS, groups];
+    for (along, shape) in [(Axis::Rows, (16, 8)), (Axis::Columns, (4, 64))] {
+        let expected = |x: Sharding, w: Sharding| match (x, w, along) {
+            (WHOLE, WHOLE, _)
+            | (COLUMNS, ROWS, Axis::Rows)
+            | (COLUMNS, COLUMNS, Axis::Columns)
+            | (COLUMN_GROUPS, COLUMN_GROUPS, Axis::Columns) => Some(x),
+            (COLUMN_GROUPS, w, Axis::Rows) if w == groups => Some(x),
+            _ => None,
+        };
+        for (x, w) in SHARDINGS.into_iter().flat_map(|x| weights.map(|w| (x, w))) {
+            let mut b = Builder::new(4, Storage::Bf16);
+            let operands = [value(&mut b, "x", x), weight(&mut b, shape.0, shape.1, w)];
+            let op = HeadMatMul { heads: 4, along };
+            let got = b.bind("y", op, &operands).ok().and_then(|y| b.value(y)).map(|value| value.sharding);
+            assert_eq!(got, expected(x, w), "{x} by {w} along {along:?}");
+        }
+    }
+    // Two heads over four chips.
+    let mut b = Builder::new(4, Storage::Bf16);
+    let operands = [value(&mut b, "x", COLUMNS), weight(&mut b, 16, 8, ROWS)];
+    assert!(b.bind("y", HeadMatMul { heads: 2, along: Axis::Rows }, &operands).is_err());
+}
+
+#[test]
+fn rows_scaled() {
+    for (y, expected) in
+        SHARDINGS.into_iter().zip([Some(WHOLE), Some(COLUMNS), Some(COLUMN_GROUPS), None, Some(PARTIAL)])
+    {
+        let mut b = Builder::new(4, Storage::Bf16);
+        let shape = Shape::matrix(4, 1);
+        let g = b.declare("g", Role::Input, shape, Element::Real, Storage::Bf16, WHOLE).unwrap();
+        let operands = [value(&mut b, "y", y), g];
+        let got = b.bind("z", RowScale, &operands).ok().and_then(|z| b.value(z)).map(|value| value.sharding);
+        assert_eq!(got, expected, "{y}");
+    }
+}
+
+#[test]
+fn latent_attention_of_heads_over_the_chips() {
+    for (q, qp, c) in
+        SHARDINGS.into_iter().flat_map(|q| SHARDINGS.map(|qp| [WHOLE, COLUMNS].map(|c| (q, qp, c)))).flatten()
+    {
+        let mut b = Builder::new(4, Storage::Bf16);
+        let (queries, turned) = (value(&mut b, "q", q), value(&mut b, "qp", qp));
+        let mut key = |name: &str| {
+            // Four columns, as of each of four heads.
+            b.declare(name, Role::Input, Shape::matrix(4, 4), Element::Real, Storage::Bf16, c).unwrap()
+        };
+        let operands = [queries, turned, key("c"), key("p")];
+        let op = LatentAttentionOp { heads: 4, scale: 1.0 };
+        let got = b.bind("y", op, &operands).ok().and_then(|y| b.value(y)).map(|value| value.sharding);
+        let expected = (q == qp && c == WHOLE && (q == WHOLE || q == COLUMNS)).then_some(q);
+        assert_eq!(got, expected, "{q}, {qp} over {c}");
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::ast::{
 };
 use super::super::builder::Builder;
 use crate::ops::*;
-use crate::spec::{Pairing, Scaling};
+use crate::spec::{Pairing, Scaling, Temperature};
 
 /// Marsaglia's xorshift64*.
 struct Random(u64);
@@ -106,7 +106,7 @@ impl Maker {
         let (eps, real) = (self.random.real(), self.random.real());
         let heads = self.random.pick(&[0, HEADS]);
         let scale = if self.random.coin() { real } else { -real };
-        match self.random.below(16) {
+        match self.random.below(19) {
             0..4 => {
                 let (cols, of_weight) = match sharding {
                     Sharding::Whole if self.random.coin() => (WIDTH * 2, columns),
@@ -146,6 +146,26 @@ impl Maker {
             12 => self.rope(x),
             13 => self.attention(x, y, shape, sharding),
             14 => self.conv(x, shape, sharding),
+            15 => {
+                let along = self.random.pick(&[Axis::Rows, Axis::Columns]);
+                let (rows, cols) = match along {
+                    Axis::Rows => (shape.cols, WIDTH / HEADS),
+                    Axis::Columns => (shape.cols / HEADS, WIDTH),
+                };
+                let of_weight = match sharding {
+                    Sharding::Split { parts, .. } => Sharding::Split { axis: along, parts },
+                    Sharding::Whole | Sharding::Partial => Sharding::Whole,
+                };
+                let weight = self.declare(Role::Weight, Shape::matrix(rows, cols), of_weight)?;
+                self.bind(HeadMatMul { heads: HEADS, along }, &[x, weight])
+            }
+            16 => {
+                let temperature = Temperature { scale, floor: real };
+                let role = Role::Table(Recipe::Temperature(temperature));
+                let table = self.declare(role, Shape::matrix(self.rows, 1), Sharding::Whole)?;
+                self.bind(RowScale, &[x, table])
+            }
+            17 => self.latent_attention(x),
             _ => self.bind(SumOverChips, &[x]).or_else(|| self.bind(GatherOverChips, &[x])),
         }
     }
@@ -185,6 +205,27 @@ impl Maker {
         let result = self.bind(op, &[q, q, v, pos, keys, values])?;
         self.builder.append(q, keys, pos).ok()?;
         self.builder.append(v, values, pos).ok()?;
+        Some(result)
+    }
+
+    fn latent_attention(&mut self, q: ValueId) -> Option<ValueId> {
+        let latent = Shape::matrix(self.rows, self.builder.value(q)?.shape.cols / HEADS);
+        let mut key = || {
+            let input = self.declare(Role::Input, latent, Sharding::Whole)?;
+            self.bind(Silu, &[input])
+        };
+        let (c, p) = (key()?, key()?);
+        let op = LatentAttentionOp { heads: HEADS, scale: self.random.real() };
+        if self.random.coin() {
+            return self.bind(op, &[q, q, c, p]);
+        }
+        let cache = Shape { seqs: self.seqs, rows: 128, cols: latent.cols };
+        let latents = self.declare(Role::State, cache, Sharding::Whole)?;
+        let positions = self.declare(Role::State, cache, Sharding::Whole)?;
+        let pos = self.pos;
+        let result = self.bind(op, &[q, q, c, p, pos, latents, positions])?;
+        self.builder.append(c, latents, pos).ok()?;
+        self.builder.append(p, positions, pos).ok()?;
         Some(result)
     }
 

@@ -680,3 +680,120 @@ fn a_refusal_points_at_the_text() {
     let refusal = Refusal::from(parse(&text).unwrap_err().swap_remove(0));
     assert_eq!((refusal.code, refusal.at), (Code::TextSharding, At::Text { line: 30, column: 19 }));
 }
+
+/// The program of latent attention with one edit.
+fn edited_latent(from: &str, to: &str, expect: Expect) {
+    assert_eq!(LATENT.matches(from).count(), 1, "`{from}` must stand once");
+    check_text(&LATENT.replace(from, to), expect);
+}
+
+#[test]
+fn latent_attention_head_products_and_rows_scaled() {
+    edited_latent(
+        "by Wuk, heads 4, rows",
+        "by Wuk, heads 4, columns",
+        expect![[r#"
+        24:36: s6 (`ql`): W `Wuk` must be 16 rows high, as a head of `qt` is wide, found 64 by 24
+    "#]],
+    );
+    edited_latent(
+        "by Wuk, heads 4, rows",
+        "by Wuk, heads 4",
+        expect![[r#"
+        24:48: s6 (`ql`): head matmul needs the attribute `columns or rows`
+    "#]],
+    );
+    edited_latent(
+        "by Wuk, heads 4, rows",
+        "by Wuk, heads 3, rows",
+        expect![[r#"
+        24:30: s6 (`ql`): x `qt` must be a multiple of 3 heads wide, found 8 by 64
+    "#]],
+    );
+    edited_latent(
+        "64 by 24 weight of Real, stored bf16, split rows",
+        "64 by 24 weight of Real, stored bf16",
+        expect![[r#"
+            24:36: s6 (`ql`): W `Wuk` must be split rows 2 ways, found whole
+        "#]],
+    );
+    edited_latent(
+        "64 by 24 weight of Real, stored bf16, split rows",
+        "64 by 24 weight of Real, stored q8_0, split rows",
+        expect![[r#"
+            24:5: s6 (`ql`): `stored` must be f32, f16 or bf16 for the weight of a head matmul, found q8_0
+        "#]],
+    );
+    edited_latent(
+        "over Cc and Pc with c and p at pos",
+        "over Cc and Pc with c and p",
+        expect![[r#"
+        25:67: s7 (`a`): expected `at`, found `,`
+    "#]],
+    );
+    edited_latent(
+        "4 of 128 by 24 state",
+        "4 of 128 by 25 state",
+        expect![[r#"
+        25:45: s7 (`a`): C `Cc` must be 24 wide, of sequences dividing the 8 rows, found 4 of 128 by 25
+        35:13: s17 (`Cc`): the state `Cc` must be 24 wide, of sequences dividing the 8 rows, found 4 of 128 by 25
+    "#]],
+    );
+    edited_latent(
+        "4 of 128 by 24 state of Real, stored bf16",
+        "4 of 128 by 24 state of Real, stored bf16, split columns",
+        expect![[r#"
+            25:45: s7 (`a`): C `Cc` must be whole, found split columns 2 ways
+            35:8: s17 (`Cc`): the value appended `c` must be split columns 2 ways, found whole
+        "#]],
+    );
+    edited_latent(
+        "row scale of y by g",
+        "row scale of y by x",
+        expect![[r#"
+        32:29: s14 (`ys`): g `x` must be 8 by 1, found 8 by 64
+    "#]],
+    );
+    edited_latent(
+        "row scale of qn by temp",
+        "row scale of qn by Wq",
+        expect![[r#"
+        23:30: s5 (`qt`): g `Wq` must be a Real value, an input or a table of temperatures, found a weight
+    "#]],
+    );
+    edited_latent(
+        "Let qn be layernorm of q with weight qw",
+        "Let qn be layernorm of q with weight Wuk",
+        expect![[r#"
+        22:38: s4 (`qn`): weight `Wuk` must be 1 by 16, found 64 by 24
+    "#]],
+    );
+    edited_latent(
+        "floor 8192",
+        "floor 0",
+        expect![[r#"
+        5:76: `temp`: `floor` must be a finite number above 0, found 0
+    "#]],
+    );
+    edited_latent(
+        "temperature of scale 0.1, floor 8192",
+        "temperature of floor 8192",
+        expect![[r#"
+        5:65: `temp`: expected `scale`, found `floor`
+    "#]],
+    );
+    edited_latent(
+        "an 8 by 1 table",
+        "an 8 by 2 table",
+        expect![[r#"
+        5:5: `temp`: the table `temp` must be 1 wide, one factor a row, found 8 by 2
+    "#]],
+    );
+    edited_latent(
+        "Append p to Pc at pos.\n",
+        "",
+        expect![[r#"
+        15:5: `Pc`: state `Pc` is never written
+    "#]],
+    );
+}

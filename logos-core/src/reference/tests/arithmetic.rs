@@ -9,7 +9,7 @@ use crate::language::ast::{
     Axis, Element, Program, Recipe, Role, RopePart, RopeTable, Shape, Sharding, Storage, ValueId,
 };
 use crate::ops::*;
-use crate::spec::{Pairing, Scaling};
+use crate::spec::{Pairing, Scaling, Temperature};
 
 /// One statement over declared values, each with what every chip holds of it.
 struct Case {
@@ -94,6 +94,15 @@ impl Case {
             shares.extend_from_slice(&values[shown.0 as usize]);
         }
         (shares, states)
+    }
+
+    /// The shares of a result that is split, each chip's own.
+    fn run_split(mut self, op: impl Into<Op>) -> Vec<Data> {
+        let result = self.builder.bind("y", op, &self.operands).unwrap();
+        let whole = self.builder.bind("whole", GatherOverChips, &[result]).unwrap();
+        self.builder.show(whole).unwrap();
+        let program = self.builder.finish().unwrap();
+        evaluate(&program, self.values, &mut [])[result.0 as usize].clone()
     }
 
     #[track_caller]
@@ -297,4 +306,76 @@ fn products_of_any_depth() {
         let expected: Vec<f32> = (0..6).map(|i| element(i / 3, i % 3)).collect();
         Case::new(1).input(depth, &x).weight(3, &w).gives(MatMul, &expected);
     }
+}
+
+#[test]
+fn a_sink_takes_its_share_and_has_no_value() {
+    // Equal scores of 0 and a sink of ln 3: of one row a quarter, of two a fifth each.
+    let case = Case::new(1).input(1, &[1.0; 2]).input(1, &[0.0; 2]).input(1, &[4.0, 6.0]);
+    case.weight(1, &[3.0_f32.ln()]).gives(ATTENTION, &[1.0, 2.0]);
+}
+
+#[test]
+fn rows_take_their_own_factors() {
+    let y = [1.0, 2.0, 3.0, 4.0];
+    Case::new(1).input(2, &y).input(1, &[10.0, -1.0]).gives(RowScale, &[10.0, 20.0, -3.0, -4.0]);
+    // A table of temperatures is filled as it says: 1 up to position 2, 1 + 0.5 ln 2 from there.
+    let temperature = Temperature { scale: 0.5, floor: 4.0 };
+    let table = super::super::rotary::temperatures(&temperature, &[0, 2, 3, 6]);
+    let (one, next) = (1.0, 1.0 + 0.5 * 2.0_f32.ln());
+    close(&real(1, table.data()), &[one, one, next, next]);
+}
+
+#[test]
+fn each_head_has_a_block_of_its_own() {
+    // Heads [1, 2] and [3, 4]; blocks [[1, 10, 100], [2, 20, 200]] and [[3, 30, 300], [4, 40, 400]].
+    let expected = [5.0, 50.0, 500.0, 25.0, 250.0, 2500.0];
+    let under = [1.0, 10.0, 100.0, 2.0, 20.0, 200.0, 3.0, 30.0, 300.0, 4.0, 40.0, 400.0];
+    let beside = [1.0, 10.0, 100.0, 3.0, 30.0, 300.0, 2.0, 20.0, 200.0, 4.0, 40.0, 400.0];
+    let case = || Case::new(1).input(4, &[1.0, 2.0, 3.0, 4.0]);
+    case().weight(3, &under).gives(HeadMatMul { heads: 2, along: Axis::Rows }, &expected);
+    case().weight(6, &beside).gives(HeadMatMul { heads: 2, along: Axis::Columns }, &expected);
+    // A head on each chip, with its own block.
+    let columns = Sharding::Split { axis: Axis::Columns, parts: 2 };
+    let rows = Sharding::Split { axis: Axis::Rows, parts: 2 };
+    let x: [(usize, &[f32]); 2] = [(2, &[1.0, 2.0]), (2, &[3.0, 4.0])];
+    let w: [(usize, &[f32]); 2] = [(3, &under[..6]), (3, &under[6..])];
+    let case = Case::new(2).with(Role::Input, columns, &x).with(Role::Weight, rows, &w);
+    let program = case.run_split(HeadMatMul { heads: 2, along: Axis::Rows });
+    close(&program[0], &expected[..3]);
+    close(&program[1], &expected[3..]);
+}
+
+#[test]
+fn latent_attention_is_attention_over_one_head_of_latent_and_position() {
+    let data = |count: usize, seed: usize| -> Vec<f32> {
+        (0..count).map(|i| ((i * 7 + seed * 5) % 11) as f32 / 4.0 - 1.2).collect()
+    };
+    // Three rows of two heads: a latent of 3 columns, turned keys of 2.
+    let (q, qp, c, p) = (data(18, 1), data(12, 2), data(9, 3), data(6, 4));
+    let beside = |a: &[f32], a_cols: usize, b: &[f32], b_cols: usize| -> Vec<f32> {
+        a.chunks(a_cols).zip(b.chunks(b_cols)).flat_map(|(a, b)| a.iter().chain(b)).copied().collect()
+    };
+    let (queries, keys) = (beside(&q, 3, &qp, 2), beside(&c, 3, &p, 2));
+    let plain = AttentionOp { heads: 2, scale: 0.4, ..ATTENTION };
+    let (expected, _) = Case::new(1).input(10, &queries).input(5, &keys).input(3, &c).run(plain);
+    let Data::Real(expected) = &expected[0] else { panic!("{expected:?}") };
+    let op = LatentAttentionOp { heads: 2, scale: 0.4 };
+    Case::new(1).input(6, &q).input(4, &qp).input(3, &c).input(2, &p).gives(op, expected.data());
+}
+
+#[test]
+fn a_norm_of_heads_has_one_weight_row_or_a_row_for_each() {
+    let x = [1.0, 3.0, 2.0, 6.0, -1.0, 1.0, 0.0, 4.0];
+    let norm = LayerNorm { eps: 0.0, heads: 2 };
+    let signs = [-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0];
+    Case::new(1).input(4, &x).gives(norm, &signs);
+    Case::new(1).input(4, &x).weight(2, &[2.0, 3.0]).gives(norm, &[-2.0, 3.0, -2.0, 3.0, -2.0, 3.0, -2.0, 3.0]);
+    let each = [2.0, 3.0, 10.0, 20.0];
+    let expected = [-2.0, 3.0, -10.0, 20.0, -2.0, 3.0, -10.0, 20.0];
+    Case::new(1).input(4, &x).weight(2, &each).gives(norm, &expected);
+    let biased = [-1.0, 4.0, -9.0, 21.0, -1.0, 4.0, -9.0, 21.0];
+    Case::new(1).input(4, &x).weight(2, &each).weight(2, &[1.0; 4]).gives(norm, &biased);
+    let rms = RmsNorm { eps: 0.0, offset: 0.0, heads: 2 };
+    Case::new(1).input(4, &[3.0, 3.0, -5.0, 5.0]).weight(2, &each).gives(rms, &[2.0, 3.0, -10.0, 20.0]);
 }
