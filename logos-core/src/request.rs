@@ -46,7 +46,7 @@ pub enum Weights {
     /// Every weight in the config's own dtype.
     #[default]
     Config,
-    /// Every projection as Q8_0, the rest in the config's dtype.
+    /// Every projection as Q8_0 but those that experts are chosen by; the rest in the config's dtype.
     Q8_0,
 }
 

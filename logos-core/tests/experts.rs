@@ -50,6 +50,7 @@ fn sweep(folder: &str, ctx: u32, widths: std::ops::RangeInclusive<u32>) {
     let spec = config::read(&config_of(folder)).unwrap();
     for tp in shard::widths(&spec, *widths.end()).into_iter().filter(|tp| tp.is_power_of_two() && widths.contains(tp)) {
         for form in forms(ctx) {
+            deployed(folder, form, tp, Weights::Q8_0);
             let kinds = deployed(folder, form, tp, Weights::Config);
             if std::env::var_os("SHOW").is_some() {
                 for (name, interval, bound) in &kinds {

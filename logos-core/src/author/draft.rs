@@ -376,8 +376,25 @@ impl<'a> Draft<'a> {
         sharding: Sharding,
         x: ValueId,
     ) -> Result<ValueId, Refusal> {
-        let LinearNames(weight, bias, result) = *names;
-        let w = self.matrix(weight, linear, sharding)?;
+        let w = self.matrix(names.0, linear, sharding)?;
+        self.projected(names, (linear, w), sharding, x)
+    }
+
+    /// `x W + b`, whole on every chip. Its weight stays in the config's dtype: what a choice is made by is small, and decides.
+    pub(super) fn choosing(&mut self, names: &LinearNames, linear: &Linear, x: ValueId) -> Result<ValueId, Refusal> {
+        let form = (self.stored(), Sharding::Whole);
+        let w = self.transposed(names.0, &linear.weight, Shape::matrix(linear.input, linear.out), form)?;
+        self.projected(names, (linear, w), Sharding::Whole, x)
+    }
+
+    fn projected(
+        &mut self,
+        names: &LinearNames,
+        (linear, w): (&Linear, ValueId),
+        sharding: Sharding,
+        x: ValueId,
+    ) -> Result<ValueId, Refusal> {
+        let LinearNames(_, bias, result) = *names;
         match &linear.bias {
             None => self.bind(result, MatMul, &[x, w]),
             Some(b) => {

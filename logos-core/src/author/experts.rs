@@ -39,7 +39,7 @@ pub(super) fn author(draft: &mut Draft<'_>, experts: &Experts, x: ValueId) -> Re
 
 /// The experts of each row and their scores; every chip finds the same ones.
 fn route(draft: &mut Draft<'_>, router: &Router, x: ValueId) -> Result<ValueId, Refusal> {
-    let logits = draft.column_parallel(&LinearNames("Wr", "br", "rl"), &router.linear, Sharding::Whole, x)?;
+    let logits = draft.choosing(&LinearNames("Wr", "br", "rl"), &router.linear, x)?;
     let op = RouterOp {
         top: router.top_k,
         score: router.score,

@@ -269,7 +269,7 @@ impl Walk {
 
     fn experts(&self, experts: &Experts) -> Bytes {
         let mut sum = mul(self.mlp(&experts.one())?, u128::from(experts.count))?;
-        sum = add(sum, self.linear(&experts.router.linear, Cut::Whole)?)?;
+        sum = add(sum, self.choosing(&experts.router.linear)?)?;
         if let Some(correction) = &experts.router.correction {
             sum = add(sum, self.vector(correction, Cut::Whole)?)?;
         }
@@ -277,9 +277,15 @@ impl Walk {
             sum = add(sum, self.mlp(shared)?)?;
         }
         if let Some(gate) = &experts.shared_gate {
-            sum = add(sum, self.linear(gate, Cut::Whole)?)?;
+            sum = add(sum, self.choosing(gate)?)?;
         }
         Ok(sum)
+    }
+
+    /// A projection that a choice is made by: whole, as the config stores it.
+    fn choosing(&self, linear: &Linear) -> Bytes {
+        let weights = [Some(&linear.weight), linear.bias.as_ref()];
+        weights.into_iter().flatten().try_fold(0, |sum, weight| add(sum, self.vector(weight, Cut::Whole)?))
     }
 
     /// Embedding, final norm and head. A tied head is the embedding: one table, as the config stores it.
