@@ -3,7 +3,7 @@
 use crate::author::draft::{Draft, LinearNames};
 use crate::author::mlp;
 use crate::language::ast::{Sharding, ValueId};
-use crate::ops::{ExpertsOp, Plus, RouterOp, SumOverChips};
+use crate::ops::{ExpertsOp, Plus, RouterOp, RowScale, Sigmoid, SumOverChips};
 use crate::refusal::Refusal;
 use crate::spec::{Experts, Linear, Mlp, Router};
 
@@ -103,6 +103,10 @@ fn through_shared(draft: &mut Draft<'_>, shared: &Mlp, gate: Option<&Linear>, x:
     let LinearNames(weight, _, result) = SHARED.down;
     let y = draft.row_product(weight, &shared.down, result, act)?;
     let Some(gate) = gate else { return Ok(y) };
-    let _ = gate;
-    Err(draft.refuse("a gate of a shared expert is no operation yet"))
+    if gate.out != 1 {
+        return Err(draft.refuse(format!("a gate of {} columns for a shared expert, which takes one", gate.out)));
+    }
+    let gate = draft.choosing(&LinearNames("Wsg", "bsg", "sgl"), gate, x)?;
+    let gate = draft.bind("sg", Sigmoid, &[gate])?;
+    draft.bind("sy", RowScale, &[y, gate])
 }
