@@ -41,7 +41,7 @@ fn forms(ctx: u32) -> [Form; 4] {
     [
         Form::Decode { ctx, batch: 1 },
         Form::Decode { ctx, batch: 8 },
-        Form::Prefill { ctx, chunk: ctx.min(512) },
+        Form::Prefill { ctx, chunk: ctx.min(256) },
         Form::Forward { rows: 24 },
     ]
 }
@@ -66,14 +66,24 @@ fn sweep(folder: &str, ctx: u32, widths: std::ops::RangeInclusive<u32>) {
 
 #[test]
 fn tiny_models() {
-    for model in ["mixtral", "qwen3_moe"] {
+    let models =
+        ["mixtral", "qwen3_moe", "qwen3_next", "qwen3_5_moe", "deepseek_v2", "deepseek_v3", "gpt_oss", "llama4"];
+    for model in models {
         sweep(&format!("tiny/{model}"), 128, 1..=4);
     }
 }
 
 #[test]
 fn released_models() {
-    for (model, most) in [("mixtral-8x7b-v0.1", 2..=8), ("qwen3-30b-a3b", 2..=4)] {
+    for (model, most) in [
+        ("mixtral-8x7b-v0.1", 2..=8),
+        ("qwen3-30b-a3b", 2..=4),
+        ("gpt-oss-20b", 1..=8),
+        ("qwen3.5-35b-a3b", 2..=8),
+        ("deepseek-v2-lite", 1..=8),
+        ("llama-4-scout-17b-16e-instruct", 8..=8),
+        ("minimax-m2.7", 16..=16),
+    ] {
         sweep(&format!("configs/{model}"), 4096, most);
     }
 }

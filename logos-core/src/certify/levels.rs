@@ -2,14 +2,16 @@
 
 use crate::spatial::{Edge, Flow, Stage};
 
-/// For each stage the most holds on a path to it; a load has its reader's, and so has a gather, which waits for its ids.
+/// For each stage the most holds on a path to it; a load has its reader's, and so has a gather, which waits for its ids. Where
+/// ids are loaded, their load has the level before the gather's, so that the two are not in one turn of the memory.
 pub(super) fn of(stages: &[Stage], edges: &[Edge], groups: u64) -> Vec<u32> {
     let mut levels = vec![0u32; stages.len()];
     let mut fed = vec![false; stages.len()];
     // Edges are in order of consumer and consumers come after their producers, so one pass sees final values.
     for edge in edges {
         fed[edge.to.index()] = true;
-        if stages[edge.from.index()].primitive.is_source() && !fed[edge.from.index()] {
+        let loaded = stages[edge.from.index()].primitive.is_source() && !fed[edge.from.index()];
+        if loaded && !stages[edge.to.index()].primitive.is_source() {
             continue;
         }
         // What is held in parts of a group is used before all of it is there.
@@ -20,7 +22,8 @@ pub(super) fn of(stages: &[Stage], edges: &[Edge], groups: u64) -> Vec<u32> {
     }
     let mut first_reader = vec![u32::MAX; stages.len()];
     for edge in edges {
-        let reader = levels[edge.to.index()];
+        let gathers = u32::from(stages[edge.to.index()].primitive.is_source());
+        let reader = levels[edge.to.index()].saturating_sub(gathers);
         let first = &mut first_reader[edge.from.index()];
         *first = (*first).min(reader);
     }

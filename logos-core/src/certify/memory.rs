@@ -59,7 +59,7 @@ fn moved(stages: &[Stage], tier: Tier, which: impl Fn(&Stage) -> bool) -> u128 {
 pub(super) fn ranks(levels: &[u32], edges: &[Edge]) -> Vec<u32> {
     let mut ranks: Vec<u32> = levels.iter().map(|&level| 2 * level).collect();
     for edge in edges {
-        if !matches!(edge.flow, Flow::Hold { groups: 1 }) {
+        if matches!(edge.flow, Flow::Stream { .. }) {
             ranks[edge.from.index()] = 2 * levels[edge.from.index()] + 1;
         }
     }

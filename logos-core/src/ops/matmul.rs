@@ -97,7 +97,7 @@ impl Lower for MatMul {
         if net.is_from_product(x) {
             // B: the operand streams in as K tiles; the whole output of a group stays in the array until the last one.
             let tile = net.tile(x);
-            let bytes = storage_bytes(tile, storage).saturating_mul(outputs);
+            let bytes = storage_bytes(tile.saturating_mul(outputs), storage);
             let load = net.load(0, w, net.tiles(x), bytes);
             let work = Work { a: net.columns(outputs), b: tile, base: passes };
             let gemm = net.compute(1, Primitive::GemmB, net.tiles(x) * net.groups, work, Emission::Whole);

@@ -214,6 +214,31 @@ fn qwen3_moe() {
 }
 
 #[test]
+fn qwen3_next() {
+    conforms("qwen3_next", 5e-5, &[1, 2]);
+}
+
+#[test]
+fn qwen3_5_moe() {
+    conforms("qwen3_5_moe", 5e-5, &[1, 2]);
+}
+
+#[test]
+fn deepseek_v2() {
+    conforms("deepseek_v2", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn deepseek_v3() {
+    conforms("deepseek_v3", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn llama4() {
+    conforms("llama4", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
 fn gpt_oss() {
     conforms("gpt_oss", 5e-5, &[1, 2, 4]);
 }
