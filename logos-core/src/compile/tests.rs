@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::author::sample;
 use crate::request::Weights;
-use crate::spec::{FeedForward, Linear, Mlp};
 
 const FORMS: [Form; 4] = [
     Form::Forward { rows: 13 },
@@ -26,23 +24,6 @@ fn configs(of: &str) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// With a dense feed-forward block in place of every mixture, for what goes on around it.
-fn without_experts(mut spec: ModelSpec) -> ModelSpec {
-    let hidden = spec.hidden;
-    let wide = |linear: Linear| Linear { input: hidden, ..linear };
-    for layer in &mut spec.layers {
-        if let FeedForward::Experts(_) = layer.feed_forward {
-            layer.feed_forward = FeedForward::Dense(Mlp {
-                gate: Some(wide(sample::linear("gate", 88, hidden))),
-                up: wide(sample::linear("up", 88, hidden)),
-                down: sample::linear("down", hidden, 88),
-                ..sample::mlp()
-            });
-        }
-    }
-    spec
-}
-
 /// Compiles a deployment, and reads the bundle's programs again from their texts.
 fn compiled(spec: &ModelSpec, form: Form, tp: u32) -> Result<(), Vec<Refusal>> {
     let chip = chip::lookup("SN50").unwrap();
@@ -58,7 +39,7 @@ fn compiled(spec: &ModelSpec, form: Form, tp: u32) -> Result<(), Vec<Refusal>> {
 fn every_family_compiles_in_every_form() {
     let mut failed = Vec::new();
     for (family, config) in configs("tiny") {
-        let spec = without_experts(config::read(&config).unwrap_or_else(|found| panic!("{family}: {found:?}")));
+        let spec = config::read(&config).unwrap_or_else(|found| panic!("{family}: {found:?}"));
         for (form, tp) in FORMS.iter().flat_map(|form| [1, 2].map(|tp| (*form, tp))) {
             let Err(found) = compiled(&spec, form, tp) else { continue };
             // Olmo 2's norms of queries and keys go over heads that lie on several chips.
@@ -71,28 +52,30 @@ fn every_family_compiles_in_every_form() {
 }
 
 #[test]
-fn released_models_compile_over_a_node_or_say_why_not() {
+fn released_models_compile_over_a_node_or_what_holds_them() {
     let forms = [Form::Decode { ctx: 2048, batch: 8 }, Form::Prefill { ctx: 2048, chunk: 256 }];
     let mut refused = Vec::new();
-    let mut held = 0;
     for (name, config) in configs("configs") {
-        let spec = without_experts(config::read(&config).unwrap_or_else(|found| panic!("{name}: {found:?}")));
+        let spec = config::read(&config).unwrap_or_else(|found| panic!("{name}: {found:?}"));
         for form in forms {
-            match compiled(&spec, form, 8) {
-                Ok(()) => held += 1,
-                Err(found) => refused.extend(found.iter().map(|refusal| format!("{name} {:?}", refusal.code))),
+            let results = [8, 16, 64].map(|tp| compiled(&spec, form, tp));
+            if results.iter().any(Result::is_ok) {
+                continue;
             }
+            let found = results.into_iter().find_map(Result::err).unwrap_or_default();
+            refused.extend(found.iter().map(|refusal| format!("{name} {:?}", refusal.code)));
         }
     }
     refused.dedup();
+    // Heads that no eight chips share evenly, norms over heads of several chips, and more bytes than any width admitted holds.
     let expected = [
         "falcon-7b-instruct TpSplit",
         "gemma-3-1b-it TpSplit",
-        "llama-3.1-405b FitMemory",
         "minimax-m2.7 LowerStatement",
         "phi-4 TpSplit",
         "qwen2-7b-instruct TpSplit",
+        "qwen3.8-2.4t-a95b FitMemory",
         "smollm2-135m TpSplit",
     ];
-    assert_eq!((refused.iter().map(String::as_str).collect::<Vec<_>>(), held), (expected.to_vec(), 74));
+    assert_eq!(refused, expected);
 }
