@@ -110,3 +110,74 @@ impl Lower for ArgMax {
 
 /// Compare and select.
 const FOLD_OPS: u64 = 2;
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::ArgMax;
+    use crate::reference::{Data, Matrix, beside};
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use crate::spatial::Primitive;
+    use std::sync::Arc;
+
+    impl Fire for ArgMax {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            if firing.primitive != Primitive::Reduce {
+                return Err(Trouble::Part { part: firing.part });
+            }
+            if firing.part == 2 {
+                let pairs = firing.held(0)?;
+                let best = (0..pairs.rows()).map(|row| largest(pairs.row(row))).collect();
+                firing.emit(Data::Int(best));
+                return Ok(());
+            }
+            let x = firing.operand(0)?;
+            let tile = firing.real(0)?;
+            let columns = firing.tile_columns(x, firing.within());
+            let first = firing.chip_columns(x) + columns.start;
+            firing.observe(x, &tile, columns.start);
+            let rows = tile.rows();
+            let best = firing.memory_of_group(rows, 2);
+            let fresh = columns.start == 0;
+            for row in 0..rows {
+                let [value, column] = best.row_mut(row) else { continue };
+                if fresh {
+                    (*value, *column) = (f32::NEG_INFINITY, first as f32);
+                }
+                for (at, &x) in (first..).zip(tile.row(row)) {
+                    if x > *value {
+                        (*value, *column) = (x, at as f32);
+                    }
+                }
+            }
+            if !firing.is_last() || firing.hands_within() {
+                return firing.pass_group();
+            }
+            let best = firing.memory.matrices.pop().ok_or(Trouble::Absent { what: "fold" })?;
+            firing.emit(Data::Int((0..rows).map(|row| best.row(row)[1] as u32).collect()));
+            Ok(())
+        }
+
+        /// The chips' pairs, in their order.
+        fn combine(&self, part: u32, chips: &[Data]) -> Result<Data, Trouble> {
+            let mut shares: Vec<&Matrix> = Vec::with_capacity(chips.len());
+            for chip in chips {
+                match chip {
+                    Data::Real(pairs) => shares.push(pairs),
+                    Data::Int(_) => return Err(Trouble::Part { part }),
+                }
+            }
+            Ok(Data::Real(Arc::new(beside(&shares))))
+        }
+    }
+
+    /// The column of the largest of (element, column) pairs; of equals the first chip's, whose columns come first.
+    fn largest(pairs: &[f32]) -> u32 {
+        let mut best = (f32::NEG_INFINITY, 0);
+        for pair in pairs.as_chunks::<2>().0 {
+            if pair[0] > best.0 {
+                best = (pair[0], pair[1] as u32);
+            }
+        }
+        best.1
+    }
+}

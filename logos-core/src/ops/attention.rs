@@ -305,3 +305,42 @@ impl Lower for AttentionOp {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::AttentionOp;
+    use crate::ops::context::{Heads, add_values, fire_scores, fire_softmax};
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use crate::spatial::Primitive;
+
+    impl Fire for AttentionOp {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            match (firing.primitive, firing.part) {
+                (Primitive::Load, part @ (0 | 1)) => {
+                    let state = firing.operand(4 + part as usize)?;
+                    firing.load_context(state)
+                }
+                (Primitive::Load, _) => firing.load_all(firing.operand(6)?),
+                (Primitive::Scores, _) => {
+                    let (q, k) = (firing.held(0)?, firing.held(1)?);
+                    let width = (firing.program.value(firing.operand(0)?).shape.cols / self.heads) as usize;
+                    let heads = q.cols() / width;
+                    let group = heads / (k.cols() / width);
+                    let seen = |position| self.first_seen(position);
+                    fire_scores(firing, heads, &[&k], seen, |row, head, keys| {
+                        let kv = head / group * width;
+                        self.score(&q.row(row)[head * width..(head + 1) * width], &keys[0][kv..kv + width])
+                    })
+                }
+                (Primitive::Softmax, _) => fire_softmax(firing),
+                (Primitive::Values, _) => {
+                    let columns = firing.program.value(firing.operand(2)?).shape.cols;
+                    let width = (columns / self.kv_heads) as usize;
+                    let heads = firing.cols(firing.result) / width;
+                    add_values(firing, Heads { heads, width })
+                }
+                _ => Err(Trouble::Part { part: firing.part }),
+            }
+        }
+    }
+}

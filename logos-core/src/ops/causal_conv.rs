@@ -165,3 +165,74 @@ impl Lower for CausalConv {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::CausalConv;
+    use crate::ops::form::MAX_OPERANDS;
+    use crate::reference::State;
+    use crate::simulate::machine::{Fire, Firing, Token, Trouble};
+    use crate::spatial::Primitive;
+
+    impl Fire for CausalConv {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            let x = firing.operand(0)?;
+            match (firing.primitive, firing.part) {
+                (Primitive::Load, 0) => firing.load_rows(firing.operand(1)?, x, firing.index),
+                (Primitive::Load, _) => {
+                    let columns = firing.tile_columns(x, firing.index);
+                    let ring = firing.operand(2)?;
+                    let tile = firing.chip_state(ring)?.columns(columns);
+                    firing.pass(Token::State(tile));
+                    Ok(())
+                }
+                (Primitive::Store, _) => {
+                    let ring = firing.operand(2)?;
+                    // One tile a firing, or all of them in one.
+                    for (n, state) in firing.states(0)?.into_iter().enumerate() {
+                        let start = firing.tile_columns(x, firing.index + n).start;
+                        firing.chip_state(ring)?.put_columns(start, &state);
+                    }
+                    Ok(())
+                }
+                _ => self.fire_tile(firing),
+            }
+        }
+    }
+
+    impl CausalConv {
+        /// A tile of a group's rows: the inputs before them are the ring's, or those the group before left.
+        fn fire_tile(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            let n = firing.within();
+            let (x, taps) = (firing.joined(0)?, firing.numbers(1, n)?);
+            let carried = firing.has_port(2);
+            if firing.group() == 0 {
+                let state = if carried {
+                    match firing.token(2, n)? {
+                        Token::State(state) => state.clone(),
+                        Token::Data(_) | Token::Weight(_) | Token::Empty => {
+                            return Err(Trouble::Kind { expected: "a tile of a state" });
+                        }
+                    }
+                } else {
+                    let columns = firing.tile_columns(firing.operand(0)?, n).len();
+                    State::new(firing.seqs, (self.taps as usize).saturating_sub(1), columns)
+                };
+                firing.memory.states.push(state);
+            }
+            let mut states = std::mem::take(&mut firing.memory.states);
+            let state = states.get_mut(n).ok_or(Trouble::Absent { what: "ring" })?;
+            let mut data = [None; MAX_OPERANDS];
+            (data[0], data[1]) = (Some(&x), Some(&taps));
+            let result = firing.evaluate(self, data, Some((2, state)))?;
+            if carried && firing.groups == 1 {
+                firing.pass(Token::State(state.clone()));
+            } else if carried && firing.index + 1 == firing.firings {
+                states.iter().for_each(|state| firing.pass(Token::State(state.clone())));
+            }
+            firing.memory.states = states;
+            firing.emit(result);
+            Ok(())
+        }
+    }
+}

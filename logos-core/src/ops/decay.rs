@@ -99,3 +99,27 @@ impl Lower for Decay {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::Decay;
+    use crate::ops::form::MAX_OPERANDS;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for Decay {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            let a = firing.operand(0)?;
+            if firing.part < 2 {
+                let weight = firing.operand(firing.part as usize + 1)?;
+                return firing.load_rows(weight, a, firing.index);
+            }
+            let n = firing.within();
+            let (a, rate, bias) = (firing.joined(0)?, firing.numbers(1, n)?, firing.numbers(2, n)?);
+            let mut data = [None; MAX_OPERANDS];
+            (data[0], data[1], data[2]) = (Some(&a), Some(&rate), Some(&bias));
+            let result = firing.evaluate(self, data, None)?;
+            firing.emit(result);
+            Ok(())
+        }
+    }
+}

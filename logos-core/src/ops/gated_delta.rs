@@ -214,3 +214,102 @@ impl Lower for GatedDeltaOp {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::GatedDeltaOp;
+    use crate::ops::form::MAX_OPERANDS;
+    use crate::reference::{Data, Matrix, State};
+    use crate::simulate::machine::{Fire, Firing, Token, Trouble, part_of};
+    use crate::spatial::Primitive;
+    use std::sync::Arc;
+
+    impl Fire for GatedDeltaOp {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            let one_token = firing.all_rows == firing.seqs;
+            match firing.primitive {
+                Primitive::Load => {
+                    let value = firing.operand(5)?;
+                    let index = firing.index;
+                    let state = firing.chip_state(value)?;
+                    let token = if one_token { state.sequence(index) } else { state.clone() };
+                    firing.pass(Token::State(token));
+                    Ok(())
+                }
+                Primitive::Store => {
+                    let value = firing.operand(5)?;
+                    let (states, index) = (firing.states(0)?, firing.index);
+                    let state = states.first().ok_or(Trouble::Token { port: 0 })?;
+                    firing.chip_state(value)?.put_sequence(if one_token { index } else { 0 }, state);
+                    Ok(())
+                }
+                Primitive::Scan => self.fire_row(firing, one_token),
+                _ => Err(Trouble::Part { part: firing.part }),
+            }
+        }
+    }
+
+    impl GatedDeltaOp {
+        /// One row of the group, all heads.
+        fn fire_row(&self, firing: &mut Firing<'_>, one_token: bool) -> Result<(), Trouble> {
+            let row = firing.within();
+            let rows = firing.rows().len();
+            let columns = firing.cols(firing.result);
+            if row == 0 {
+                firing.memory.matrices = vec![Matrix::zeros(rows, columns)];
+            }
+            // The last group may have fewer rows than firings.
+            if row < rows {
+                let mut state = self.memory_of(firing, one_token)?;
+                let mut given = Vec::with_capacity(5);
+                for port in 0..5 {
+                    given.push(Data::Real(Arc::new(part_of(&*firing.held(port)?, row..row + 1, 0..usize::MAX))));
+                }
+                let mut data = [None; MAX_OPERANDS];
+                for (data, given) in data.iter_mut().zip(&given) {
+                    *data = Some(given);
+                }
+                let Data::Real(y) = firing.evaluate(self, data, Some((5, &mut state)))? else {
+                    return Err(Trouble::Kind { expected: "numbers" });
+                };
+                if let Some(all) = firing.memory.matrices.first_mut() {
+                    all.row_mut(row).copy_from_slice(y.row(0));
+                }
+                if one_token && firing.has_port(5) {
+                    firing.pass(Token::State(state));
+                } else {
+                    firing.memory.states = vec![state];
+                }
+            }
+            if firing.index + 1 == firing.firings && !one_token && firing.has_port(5) {
+                let state = firing.memory.states.pop().ok_or(Trouble::Absent { what: "state" })?;
+                firing.pass(Token::State(state));
+            }
+            if firing.is_last() {
+                let all = firing.memory.matrices.pop().ok_or(Trouble::Absent { what: "result" })?;
+                firing.emit(Data::Real(Arc::new(all)));
+            }
+            Ok(())
+        }
+
+        /// The state before the row: the sequence's own, what the row before left, or zero.
+        fn memory_of(&self, firing: &mut Firing<'_>, one_token: bool) -> Result<State, Trouble> {
+            if firing.has_port(5) && (one_token || firing.index == 0) {
+                return match firing.token(5, 0)? {
+                    Token::State(state) => Ok(state.clone()),
+                    Token::Data(_) | Token::Weight(_) | Token::Empty => Err(Trouble::Kind { expected: "a state" }),
+                };
+            }
+            if let Some(state) = firing.memory.states.pop()
+                && !one_token
+            {
+                return Ok(state);
+            }
+            let (q, v) = (firing.operand(0)?, firing.operand(2)?);
+            let dk = firing.program.value(q).shape.cols / self.key_heads;
+            let dv = firing.program.value(v).shape.cols / self.heads;
+            let heads = firing.cols(v) / dv as usize;
+            Ok(State::new(1, heads * dk as usize, dv as usize))
+        }
+    }
+}

@@ -60,3 +60,15 @@ impl Lower for GatherOverChips {
         Err(LowerError::Form { what: "a gather over chips reorders its tokens, which no stage does yet" })
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::GatherOverChips;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for GatherOverChips {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            Err(Trouble::Part { part: firing.part })
+        }
+    }
+}

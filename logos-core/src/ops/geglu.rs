@@ -63,3 +63,16 @@ impl Lower for GeGlu {
         lower_pair(net, bound, 9)
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::GeGlu;
+    use crate::ops::map::fire_pair;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for GeGlu {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            fire_pair(self, firing)
+        }
+    }
+}

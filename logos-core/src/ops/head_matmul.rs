@@ -161,3 +161,41 @@ impl Lower for HeadMatMul {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::HeadMatMul;
+    use crate::language::Axis;
+    use crate::reference::{Data, Matrix};
+    use crate::simulate::machine::{Fire, Firing, Trouble, part_of};
+    use crate::spatial::Primitive;
+    use std::sync::Arc;
+
+    impl Fire for HeadMatMul {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            let (x, w) = (firing.operand(0)?, firing.operand(1)?);
+            let of_head = |columns: u32| (columns / self.heads) as usize;
+            let inner = of_head(firing.program.value(x).shape.cols);
+            let width = of_head(firing.program.value(firing.result).shape.cols);
+            match firing.primitive {
+                Primitive::Load => {
+                    let head = firing.index;
+                    match self.along {
+                        Axis::Rows => firing.load_weight(w, head * inner..(head + 1) * inner, 0..usize::MAX),
+                        Axis::Columns => firing.load_weight(w, 0..usize::MAX, head * width..(head + 1) * width),
+                    }
+                }
+                Primitive::GemmA => {
+                    let head = firing.within();
+                    let held = firing.held(0)?;
+                    let x = part_of(&held, 0..held.rows(), head * inner..(head + 1) * inner);
+                    let mut y = Matrix::zeros(x.rows(), width);
+                    firing.weight(1, head)?.add_product(&x, &mut y);
+                    firing.emit(Data::Real(Arc::new(y)));
+                    Ok(())
+                }
+                _ => Err(Trouble::Part { part: firing.part }),
+            }
+        }
+    }
+}

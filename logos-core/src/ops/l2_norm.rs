@@ -77,3 +77,16 @@ impl Lower for L2Norm {
         lower_head_norm(net, bound, self.heads)
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::L2Norm;
+    use crate::ops::map::fire_map;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for L2Norm {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            fire_map(self, firing)
+        }
+    }
+}

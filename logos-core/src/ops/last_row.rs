@@ -75,3 +75,28 @@ impl Lower for LastRow {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::LastRow;
+    use crate::reference::{Data, Matrix};
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use std::sync::Arc;
+
+    impl Fire for LastRow {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            let columns = firing.tile_columns(firing.result, firing.within());
+            let Data::Real(x) = firing.chip_value(firing.operand(0)?)? else {
+                return Err(Trouble::Kind { expected: "numbers" });
+            };
+            let tokens = x.rows() / self.sequences as usize;
+            let rows = firing.rows();
+            let mut tile = Matrix::zeros(rows.len(), columns.len());
+            for (at, sequence) in rows.enumerate() {
+                tile.row_mut(at).copy_from_slice(&x.row((sequence + 1) * tokens - 1)[columns.clone()]);
+            }
+            firing.emit(Data::Real(Arc::new(tile)));
+            Ok(())
+        }
+    }
+}

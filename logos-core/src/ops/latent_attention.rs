@@ -204,3 +204,46 @@ impl Lower for LatentAttentionOp {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::{LatentAttentionOp, dot};
+    use crate::ops::context::{Heads, add_values, fire_scores, fire_softmax};
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use crate::spatial::Primitive;
+
+    impl Fire for LatentAttentionOp {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            match (firing.primitive, firing.part) {
+                (Primitive::Load, part) => {
+                    let state = firing.operand(5 + part as usize)?;
+                    firing.load_context(state)
+                }
+                (Primitive::Scores, _) => {
+                    let [q, turned] = [firing.held(0)?, firing.held(1)?];
+                    let [c, p] = [firing.held(2)?, firing.held(3)?];
+                    let (latent, rotary) = (c.cols(), p.cols());
+                    let heads = q.cols() / latent;
+                    fire_scores(
+                        firing,
+                        heads,
+                        &[&c, &p],
+                        |_| 0,
+                        |row, head, keys| {
+                            let query = &q.row(row)[head * latent..(head + 1) * latent];
+                            let turned = &turned.row(row)[head * rotary..(head + 1) * rotary];
+                            (dot(query, keys[0]) + dot(turned, keys[1])) * self.scale
+                        },
+                    )
+                }
+                (Primitive::Softmax, _) => fire_softmax(firing),
+                (Primitive::Values, _) => {
+                    let width = firing.cols(firing.operand(2)?);
+                    let heads = firing.cols(firing.result) / width;
+                    add_values(firing, Heads { heads, width })
+                }
+                _ => Err(Trouble::Part { part: firing.part }),
+            }
+        }
+    }
+}

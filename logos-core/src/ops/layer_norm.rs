@@ -100,3 +100,61 @@ impl Lower for LayerNorm {
         if self.heads == 0 { lower_row_norm(net, bound) } else { lower_head_norm(net, bound, self.heads) }
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::LayerNorm;
+    use crate::ops::norm::fire_head_norm;
+    use crate::reference::Data;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use std::sync::Arc;
+
+    impl Fire for LayerNorm {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            if self.heads > 0 {
+                return fire_head_norm(self, firing);
+            }
+            let n = firing.within();
+            match firing.part {
+                0 => {
+                    // Count, mean and sum of squared distances of the tiles so far, merged tile by tile (Chan et al. 1979): no
+                    // difference of large sums.
+                    let x = firing.real(0)?;
+                    let state = firing.memory_of_group(x.rows(), 3);
+                    for row in 0..x.rows() {
+                        let tile = x.row(row);
+                        let count = tile.len() as f32;
+                        let mean = tile.iter().fold(0.0, |sum, x| sum + x) / count;
+                        let squares = tile.iter().fold(0.0, |sum, x| sum + (x - mean) * (x - mean));
+                        let [n, m, s] = state.row_mut(row) else { continue };
+                        let (all, distance) = (*n + count, mean - *m);
+                        *s += squares + distance * distance * *n * count / all;
+                        *m += distance * count / all;
+                        *n = all;
+                    }
+                    firing.pass_group()
+                }
+                3 => {
+                    let (x, state) = (firing.real(0)?, firing.held(1)?);
+                    let weight = firing.row(2, n)?;
+                    let bias = if firing.has_port(3) { Some(firing.row(3, n)?) } else { None };
+                    let mut y = (*x).clone();
+                    for row in 0..x.rows() {
+                        let [n, mean, squares] = state.row(row) else { continue };
+                        let root = (squares / n + self.eps).sqrt();
+                        for (i, y) in y.row_mut(row).iter_mut().enumerate() {
+                            *y = (*y - mean) / root * weight.row(0)[i] + bias.as_ref().map_or(0.0, |b| b.row(0)[i]);
+                        }
+                    }
+                    firing.emit(Data::Real(Arc::new(y)));
+                    Ok(())
+                }
+                part @ (1 | 2) => {
+                    let weight = firing.operand(part as usize)?;
+                    firing.load_rows(weight, firing.operand(0)?, firing.index)
+                }
+                part => Err(Trouble::Part { part }),
+            }
+        }
+    }
+}

@@ -120,3 +120,52 @@ impl Lower for MatMul {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::MatMul;
+    use crate::reference::{Data, Matrix};
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use crate::spatial::Primitive;
+    use std::sync::Arc;
+
+    impl Fire for MatMul {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            let (x, w) = (firing.operand(0)?, firing.operand(1)?);
+            let n = firing.within();
+            match (firing.primitive, firing.feeds) {
+                (Primitive::Load, Some(Primitive::GemmA)) => {
+                    let columns = firing.tile_columns(firing.result, firing.index);
+                    firing.load_weight(w, 0..usize::MAX, columns)
+                }
+                (Primitive::Load, _) => {
+                    let rows = firing.tile_columns(x, firing.index);
+                    firing.load_weight(w, rows, 0..usize::MAX)
+                }
+                (Primitive::GemmA, _) => {
+                    let x = firing.held(0)?;
+                    let mut y = Matrix::zeros(x.rows(), firing.tile_columns(firing.result, n).len());
+                    firing.weight(1, n)?.add_product(&x, &mut y);
+                    firing.emit(Data::Real(Arc::new(y)));
+                    Ok(())
+                }
+                (Primitive::GemmB, _) => {
+                    let x = firing.real(0)?;
+                    if n == 0 {
+                        let columns = firing.cols(firing.result);
+                        firing.memory.matrices = vec![Matrix::zeros(x.rows(), columns)];
+                    }
+                    let mut sum = firing.memory.matrices.pop().ok_or(Trouble::Absent { what: "sum" })?;
+                    firing.weight(1, n)?.add_product(&x, &mut sum);
+                    if firing.is_last() {
+                        firing.emit(Data::Real(Arc::new(sum)));
+                    } else {
+                        firing.memory.matrices.push(sum);
+                    }
+                    Ok(())
+                }
+                _ => Err(Trouble::Part { part: firing.part }),
+            }
+        }
+    }
+}

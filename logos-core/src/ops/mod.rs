@@ -4,6 +4,8 @@ mod argmax;
 mod attend;
 mod attention;
 mod causal_conv;
+#[cfg(any(test, feature = "simulate"))]
+mod context;
 mod decay;
 mod element_wise;
 mod experts;
@@ -71,6 +73,8 @@ use crate::language::ast::{Element, Shape, Sharding, Storage};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net};
 use crate::reference::{Chips, Data, Evaluate};
+#[cfg(any(test, feature = "simulate"))]
+use crate::simulate::machine::{Fire, Firing, Trouble};
 use form::Form;
 use operation::{Operands, Operation, Words};
 
@@ -150,6 +154,18 @@ macro_rules! op_table {
             /// What its form or sizes do not allow.
             pub fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
                 match self { $(Op::$name(op) => op.lower(net, bound),)* }
+            }
+
+            /// Executes one firing of one of its stages.
+            #[cfg(any(test, feature = "simulate"))]
+            pub(crate) fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+                match self { $(Op::$name(op) => op.fire(firing),)* }
+            }
+
+            /// What a collective stage makes of every chip's tokens.
+            #[cfg(any(test, feature = "simulate"))]
+            pub(crate) fn combine(&self, part: u32, chips: &[Data]) -> Result<Data, Trouble> {
+                match self { $(Op::$name(op) => op.combine(part, chips),)* }
             }
 
             /// Multiply-accumulates of the statement on all chips together; none if that leaves 64 bits.

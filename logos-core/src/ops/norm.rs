@@ -1,4 +1,4 @@
-//! Lowering of norms: by whole rows, or head by head.
+//! Norms as stages: by whole rows, or head by head.
 
 use super::heads::HeadFirings;
 use crate::lower::{Bound, LowerError, Net, Slot, Want, storage_bytes};
@@ -45,4 +45,29 @@ pub(super) fn lower_head_norm(net: &mut Net<'_>, bound: &Bound<'_>, heads: u32) 
     net.emit(bound.result, reduce);
     net.mark_from_product(bound.result, net.is_from_product(x));
     Ok(())
+}
+
+#[cfg(any(test, feature = "simulate"))]
+pub(super) use fire::fire_head_norm;
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use crate::ops::form::MAX_OPERANDS;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    /// A norm head by head: whole heads in a firing, with all of the weights.
+    pub(in crate::ops) fn fire_head_norm(op: &impl Fire, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+        if firing.part < 3 {
+            let weight = firing.operand(firing.part as usize)?;
+            return firing.load_all(weight);
+        }
+        let x = firing.joined(0)?;
+        let weight = if firing.has_port(1) { Some(firing.numbers(1, 0)?) } else { None };
+        let bias = if firing.has_port(2) { Some(firing.numbers(2, 0)?) } else { None };
+        let mut data = [None; MAX_OPERANDS];
+        (data[0], data[1], data[2]) = (Some(&x), weight.as_ref(), bias.as_ref());
+        let result = firing.evaluate(op, data, None)?;
+        firing.emit(result);
+        Ok(())
+    }
 }

@@ -63,3 +63,16 @@ impl Lower for Plus {
         lower_pair(net, bound, 1)
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::Plus;
+    use crate::ops::map::fire_pair;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for Plus {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            fire_pair(self, firing)
+        }
+    }
+}

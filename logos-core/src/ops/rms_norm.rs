@@ -90,3 +90,50 @@ impl Lower for RmsNorm {
         if self.heads == 0 { lower_row_norm(net, bound) } else { lower_head_norm(net, bound, self.heads) }
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::RmsNorm;
+    use crate::ops::norm::fire_head_norm;
+    use crate::reference::Data;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use std::sync::Arc;
+
+    impl Fire for RmsNorm {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            if self.heads > 0 {
+                return fire_head_norm(self, firing);
+            }
+            let n = firing.within();
+            match firing.part {
+                0 => {
+                    let x = firing.real(0)?;
+                    let sums = firing.memory_of_group(x.rows(), 1);
+                    for row in 0..x.rows() {
+                        sums.row_mut(row)[0] += x.row(row).iter().fold(0.0, |sum, x| sum + x * x);
+                    }
+                    firing.pass_group()
+                }
+                3 => {
+                    let (x, sums) = (firing.real(0)?, firing.held(1)?);
+                    let weight = if firing.has_port(2) { Some(firing.row(2, n)?) } else { None };
+                    let columns = firing.cols(firing.operand(0)?) as f32;
+                    let mut y = (*x).clone();
+                    for row in 0..x.rows() {
+                        let root = (sums.row(row)[0] / columns + self.eps).sqrt();
+                        for (i, y) in y.row_mut(row).iter_mut().enumerate() {
+                            *y = *y / root * weight.as_ref().map_or(1.0, |w| self.offset + w.row(0)[i]);
+                        }
+                    }
+                    firing.emit(Data::Real(Arc::new(y)));
+                    Ok(())
+                }
+                part @ (1 | 2) => {
+                    let weight = firing.operand(part as usize)?;
+                    firing.load_rows(weight, firing.operand(0)?, firing.index)
+                }
+                part => Err(Trouble::Part { part }),
+            }
+        }
+    }
+}

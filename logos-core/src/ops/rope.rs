@@ -150,3 +150,27 @@ impl Lower for RopeOp {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::RopeOp;
+    use crate::ops::form::MAX_OPERANDS;
+    use crate::reference::Data;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for RopeOp {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            if firing.part < 2 {
+                let table = firing.operand(firing.part as usize + 1)?;
+                return firing.load_table(table);
+            }
+            let x = firing.joined(0)?;
+            let (cos, sin) = (Data::Real(firing.held(1)?), Data::Real(firing.held(2)?));
+            let mut data = [None; MAX_OPERANDS];
+            (data[0], data[1], data[2]) = (Some(&x), Some(&cos), Some(&sin));
+            let result = firing.evaluate(self, data, None)?;
+            firing.emit(result);
+            Ok(())
+        }
+    }
+}

@@ -231,3 +231,26 @@ impl Lower for RouterOp {
 
 /// Elementwise operations of the scores a logit; the choice takes two more a chosen expert.
 const OPS: u64 = 8;
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::RouterOp;
+    use crate::ops::form::MAX_OPERANDS;
+    use crate::reference::Data;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for RouterOp {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            if firing.part == 0 {
+                return firing.load_all(firing.operand(1)?);
+            }
+            let logits = Data::Real(firing.held(0)?);
+            let correction = if firing.has_port(1) { Some(firing.numbers(1, 0)?) } else { None };
+            let mut data = [None; MAX_OPERANDS];
+            (data[0], data[1]) = (Some(&logits), correction.as_ref());
+            let result = firing.evaluate(self, data, None)?;
+            firing.emit(result);
+            Ok(())
+        }
+    }
+}

@@ -86,3 +86,25 @@ impl Lower for RowScale {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::RowScale;
+    use crate::ops::form::MAX_OPERANDS;
+    use crate::reference::Data;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for RowScale {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            if firing.part == 0 {
+                return firing.load_table(firing.operand(1)?);
+            }
+            let (y, g) = (firing.joined(0)?, Data::Real(firing.held(1)?));
+            let mut data = [None; MAX_OPERANDS];
+            (data[0], data[1]) = (Some(&y), Some(&g));
+            let result = firing.evaluate(self, data, None)?;
+            firing.emit(result);
+            Ok(())
+        }
+    }
+}

@@ -80,3 +80,34 @@ impl Lower for Rows {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::Rows;
+    use crate::language::Sharding;
+    use crate::reference::{Data, Matrix};
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use std::sync::Arc;
+
+    impl Fire for Rows {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            let (table, ids) = (firing.operand(0)?, firing.operand(1)?);
+            let columns = firing.tile_columns(firing.result, firing.within());
+            let split = firing.program.value(table).sharding != Sharding::Whole;
+            let rows = firing.rows();
+            let mut tile = Matrix::zeros(rows.len(), columns.len());
+            let held = firing.chip_weight(table)?;
+            let first = if split { firing.chip * held.rows() } else { 0 };
+            let ids = firing.chip_ints(ids)?.get(rows).ok_or(Trouble::Absent { what: "id" })?;
+            for (row, &id) in ids.iter().enumerate() {
+                // A table split by rows gives zeros for the rows that other chips hold.
+                if let Some(at) = (id as usize).checked_sub(first).filter(|&at| at < held.rows()) {
+                    let found = held.tile(at..at + 1, columns.clone()).matrix();
+                    tile.row_mut(row).copy_from_slice(found.row(0));
+                }
+            }
+            firing.emit(Data::Real(Arc::new(tile)));
+            Ok(())
+        }
+    }
+}

@@ -62,3 +62,16 @@ impl Lower for Sigmoid {
         lower_map(net, bound, 3)
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::Sigmoid;
+    use crate::ops::map::fire_map;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for Sigmoid {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            fire_map(self, firing)
+        }
+    }
+}

@@ -63,3 +63,16 @@ impl Lower for Silu {
         lower_map(net, bound, 4)
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::Silu;
+    use crate::ops::map::fire_map;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for Silu {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            fire_map(self, firing)
+        }
+    }
+}

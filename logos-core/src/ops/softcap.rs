@@ -65,3 +65,16 @@ impl Lower for SoftCap {
         lower_map(net, bound, 5)
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::SoftCap;
+    use crate::ops::map::fire_map;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for SoftCap {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            fire_map(self, firing)
+        }
+    }
+}

@@ -75,3 +75,34 @@ impl Lower for SumOverChips {
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::SumOverChips;
+    use crate::reference::Data;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use std::sync::Arc;
+
+    impl Fire for SumOverChips {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            Err(Trouble::Part { part: firing.part })
+        }
+
+        fn combine(&self, part: u32, chips: &[Data]) -> Result<Data, Trouble> {
+            let mut sum = None;
+            for chip in chips {
+                let Data::Real(share) = chip else { return Err(Trouble::Part { part }) };
+                sum = Some(match sum {
+                    None => (**share).clone(),
+                    Some(sum) => add(sum, share),
+                });
+            }
+            sum.map(|sum| Data::Real(Arc::new(sum))).ok_or(Trouble::Part { part })
+        }
+    }
+
+    fn add(mut sum: crate::reference::Matrix, share: &crate::reference::Matrix) -> crate::reference::Matrix {
+        sum.data_mut().iter_mut().zip(share.data()).for_each(|(sum, x)| *sum += x);
+        sum
+    }
+}

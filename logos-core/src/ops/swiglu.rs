@@ -60,3 +60,16 @@ impl Lower for SwiGlu {
         lower_pair(net, bound, 5)
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::SwiGlu;
+    use crate::ops::map::fire_pair;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for SwiGlu {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            fire_pair(self, firing)
+        }
+    }
+}

@@ -57,3 +57,16 @@ impl Lower for Tanh {
         lower_map(net, bound, 3)
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::Tanh;
+    use crate::ops::map::fire_map;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for Tanh {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            fire_map(self, firing)
+        }
+    }
+}

@@ -59,3 +59,16 @@ impl Lower for Times {
         lower_pair(net, bound, 1)
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+mod fire {
+    use super::Times;
+    use crate::ops::map::fire_pair;
+    use crate::simulate::machine::{Fire, Firing, Trouble};
+
+    impl Fire for Times {
+        fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+            fire_pair(self, firing)
+        }
+    }
+}

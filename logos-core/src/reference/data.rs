@@ -120,6 +120,61 @@ impl State {
         data
     }
 
+    /// Rows of a sequence that have been written, `rows` of them at most, as a matrix.
+    #[cfg(any(test, feature = "simulate"))]
+    pub(crate) fn written(&self, seq: usize, rows: std::ops::Range<usize>) -> Matrix {
+        let data = &self.seqs[seq];
+        let end = (rows.end * self.cols).min(data.len());
+        let start = (rows.start * self.cols).min(end);
+        Matrix { cols: self.cols, data: data[start..end].to_vec() }
+    }
+
+    /// Writes columns of the row of a position.
+    #[cfg(any(test, feature = "simulate"))]
+    pub(crate) fn append_columns(&mut self, seq: usize, position: usize, column: usize, values: &[f32]) {
+        let start = position % self.rows * self.cols;
+        let data = &mut self.seqs[seq];
+        if data.len() < start + self.cols {
+            data.resize(start + self.cols, 0.0);
+        }
+        data[start + column..start + column + values.len()].copy_from_slice(values);
+    }
+
+    /// Columns of every sequence.
+    #[cfg(any(test, feature = "simulate"))]
+    pub(crate) fn columns(&mut self, columns: std::ops::Range<usize>) -> State {
+        let mut tile = State::new(self.seqs(), self.rows, columns.len());
+        for seq in 0..self.seqs() {
+            let cols = self.cols;
+            let own = self.sequence_mut(seq);
+            tile.seqs[seq] = own.chunks_exact(cols).flat_map(|row| &row[columns.clone()]).copied().collect();
+        }
+        tile
+    }
+
+    /// Replaces the columns from `start` on of every sequence.
+    #[cfg(any(test, feature = "simulate"))]
+    pub(crate) fn put_columns(&mut self, start: usize, tile: &State) {
+        let cols = self.cols;
+        for (seq, theirs) in tile.seqs.iter().enumerate() {
+            for (row, theirs) in self.sequence_mut(seq).chunks_exact_mut(cols).zip(theirs.chunks_exact(tile.cols)) {
+                row[start..start + tile.cols].copy_from_slice(theirs);
+            }
+        }
+    }
+
+    /// One sequence.
+    #[cfg(any(test, feature = "simulate"))]
+    pub(crate) fn sequence(&self, seq: usize) -> State {
+        State { rows: self.rows, cols: self.cols, seqs: vec![self.seqs[seq].clone()] }
+    }
+
+    /// Replaces one sequence by the first of another state.
+    #[cfg(any(test, feature = "simulate"))]
+    pub(crate) fn put_sequence(&mut self, seq: usize, from: &State) {
+        self.seqs[seq].clone_from(&from.seqs[0]);
+    }
+
     /// Back to zero.
     pub(crate) fn clear(&mut self, seq: usize) {
         self.seqs[seq].clear();

@@ -31,6 +31,8 @@ pub use shards::{Shards, TensorData, WeightSource};
 pub(crate) use chips::{Chip, Chips, Evaluate};
 pub(crate) use data::{Data, State, beside, each_group};
 pub(crate) use product::{matrix_product, matrix_product_from};
+#[cfg(any(test, feature = "simulate"))]
+pub(crate) use rotary::{table as rotary_table, temperatures};
 
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@ pub enum RopeLength {
 }
 
 impl RopeLength {
-    pub(super) fn of(self, reached: u32) -> u32 {
+    pub(crate) fn of(self, reached: u32) -> u32 {
         match self {
             RopeLength::Reached => reached,
             RopeLength::Fixed(length) => length,
@@ -27,7 +27,7 @@ impl RopeLength {
 }
 
 /// The table for rows at these positions, of sequences of these lengths: `[rows, rotary / 2]`. Angles are f64.
-pub(super) fn table(recipe: &RopeTable, positions: &[u32], lengths: &[u32]) -> Matrix {
+pub(crate) fn table(recipe: &RopeTable, positions: &[u32], lengths: &[u32]) -> Matrix {
     let mut table = Matrix::zeros(positions.len(), (recipe.rotary / 2) as usize);
     let mut of_length: Option<(u32, Vec<f64>)> = None;
     let factor = factor(&recipe.scaling);
@@ -50,7 +50,7 @@ pub(super) fn table(recipe: &RopeTable, positions: &[u32], lengths: &[u32]) -> M
 }
 
 /// A factor for each row: `[rows, 1]`.
-pub(super) fn temperatures(temperature: &Temperature, positions: &[u32]) -> Matrix {
+pub(crate) fn temperatures(temperature: &Temperature, positions: &[u32]) -> Matrix {
     let (scale, floor) = (f64::from(temperature.scale), f64::from(temperature.floor));
     let mut table = Matrix::zeros(positions.len(), 1);
     for (entry, &position) in table.data_mut().iter_mut().zip(positions) {

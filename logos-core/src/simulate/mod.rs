@@ -2,6 +2,12 @@
 //!
 //! A second opinion, for tests and for the build tool: it takes the compiler's output and the rules of
 //! `logos-bundle/RULES.md`, and shares with placing, certifying and checking neither code nor closed forms. Does not know
-//! operations' arithmetic here: [`net`] moves tokens, not values.
+//! operations' arithmetic in [`net`], which moves tokens, not values; [`machine`] moves values, and each operation's own file says
+//! what a firing of its stages computes.
 
+mod gemm;
+pub mod machine;
 pub mod net;
+mod weights;
+
+pub use weights::{TensorRead, TensorStore};

@@ -12,6 +12,7 @@ use safetensors::SafeTensors;
 /// A model with its prompts.
 pub(crate) struct Fixture {
     pub(crate) name: &'static str,
+    pub(crate) config: String,
     pub(crate) spec: ModelSpec,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) prompts: Vec<Prompt>,
@@ -47,7 +48,8 @@ impl Fixture {
     /// With a config that differs from what the logits were made with.
     pub(crate) fn load_changed(name: &'static str, change: impl FnOnce(String) -> String) -> Fixture {
         let text = String::from_utf8(file(name, "config.json")).unwrap();
-        let spec = config::read(change(text).as_bytes()).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
+        let config = change(text);
+        let spec = config::read(config.as_bytes()).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
         let bytes = file(name, "model.safetensors");
         let tensors = SafeTensors::deserialize(&bytes).unwrap();
         let checkpoint = tensors.iter().map(|(tensor, view)| {
@@ -56,7 +58,7 @@ impl Fixture {
         });
         let checkpoint = Checkpoint(checkpoint.collect());
         let prompts = prompts(name, spec.hidden as usize);
-        Fixture { name, spec, checkpoint, prompts }
+        Fixture { name, config, spec, checkpoint, prompts }
     }
 }
 

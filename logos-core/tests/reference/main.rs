@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod fixture;
+mod runner;
 
 use fixture::{Fixture, Prompt};
-use logos_core::kinds;
-use logos_core::reference::{Output, RopeLength, Session, Shards, embed};
+use logos_core::Form;
+use logos_core::reference::{Output, Shards, embed};
 use logos_core::shard;
-use logos_core::{Form, Weights};
+use logos_core::simulate::machine::Order;
+use runner::{Runner, Way};
 
 /// Positions of the carried state: more than the longest prompt and what is generated after it.
 const CTX: u32 = 40;
@@ -17,6 +19,7 @@ const CTX: u32 = 40;
 /// Largest differences of logits seen, for the message of a failure and the table that `--nocapture` shows.
 struct Check<'a> {
     fixture: &'a Fixture,
+    way: Way,
     tolerance: f32,
     worst: f32,
 }
@@ -31,14 +34,8 @@ impl Check<'_> {
         assert!(close, "{}: {what}: logits differ by {difference}, at most {}", self.fixture.name, self.tolerance);
     }
 
-    fn session(&self, form: Form, tp: u32, shards: &mut Shards<'_>) -> Session {
-        let programs = kinds::programs(&self.fixture.spec, form, tp, Weights::Config)
-            .unwrap_or_else(|refusals| panic!("{}: {refusals:?}", self.fixture.name));
-        let session = Session::new(form, &programs, shards);
-        let mut session = session.unwrap_or_else(|error| panic!("{}: {error}", self.fixture.name));
-        // One list of longrope's factors for all steps, as a bundle has it; every prompt ends beyond the trained context.
-        session.set_rope_length(RopeLength::Fixed(CTX));
-        session
+    fn session(&self, form: Form, tp: u32, shards: &mut Shards<'_>) -> Runner {
+        Runner::new(self.way, self.fixture, form, tp, CTX, shards)
     }
 
     /// Logits of every position at once, and the hidden state after each layer.
@@ -46,7 +43,7 @@ impl Check<'_> {
         for prompt in &self.fixture.prompts {
             let mut session = self.session(Form::Forward { rows: prompt.ids.len() as u32 }, tp, shards);
             let hidden = embed(&self.fixture.spec, shards, &prompt.ids).unwrap();
-            let output = session.forward(hidden).unwrap();
+            let output = session.forward(hidden);
             self.hidden(&output, prompt);
             for (position, expected) in prompt.logits.iter().enumerate() {
                 self.logits(&format!("forward at {position}"), output.logits.row(position), expected);
@@ -66,9 +63,9 @@ impl Check<'_> {
     fn decode(&mut self, tp: u32, shards: &mut Shards<'_>) {
         let mut session = self.session(Form::Decode { ctx: CTX, batch: 1 }, tp, shards);
         for prompt in &self.fixture.prompts {
-            session.restart(0).unwrap();
+            session.restart(0);
             for (position, &token) in prompt.ids.iter().enumerate() {
-                let output = session.step(&[token]).unwrap();
+                let output = session.step(&[token]);
                 self.logits(&format!("decode at {position}"), output.logits.row(0), &prompt.logits[position]);
                 if position + 1 == prompt.ids.len() {
                     assert_eq!(output.tokens, prompt.greedy[..1]);
@@ -84,19 +81,19 @@ impl Check<'_> {
         let mut prefill = self.session(Form::Prefill { ctx: CTX, chunk }, tp, shards);
         let mut decode = self.session(Form::Decode { ctx: CTX, batch: 1 }, tp, shards);
         for prompt in &self.fixture.prompts {
-            prefill.restart(0).unwrap();
+            prefill.restart(0);
             let chunks = prompt.ids.chunks_exact(chunk as usize);
             let rest = chunks.remainder();
             let mut next = 0;
             for ids in chunks {
-                let output = prefill.step(ids).unwrap();
+                let output = prefill.step(ids);
                 next += ids.len();
                 assert_eq!(output.logits.rows(), 1);
                 self.logits(&format!("chunk of {chunk} to {next}"), output.logits.row(0), &prompt.logits[next - 1]);
             }
-            decode.adopt(0, &prefill, 0).unwrap();
+            decode.adopt(0, &prefill);
             for &token in rest {
-                let output = decode.step(&[token]).unwrap();
+                let output = decode.step(&[token]);
                 self.logits(&format!("after chunks of {chunk}"), output.logits.row(0), &prompt.logits[next]);
                 next += 1;
             }
@@ -110,21 +107,21 @@ impl Check<'_> {
         let mut decode = self.session(Form::Decode { ctx: CTX, batch: prompts.len() as u32 }, tp, shards);
         for (sequence, prompt) in prompts.iter().enumerate() {
             let mut prefill = self.session(Form::Prefill { ctx: CTX, chunk: prompt.ids.len() as u32 }, tp, shards);
-            let output = prefill.step(&prompt.ids).unwrap();
+            let output = prefill.step(&prompt.ids);
             self.hidden(&output, prompt);
             self.logits("prefill whole", output.logits.row(0), &prompt.decode_logits[0]);
             assert_eq!(output.tokens, prompt.greedy[..1]);
-            decode.adopt(sequence, &prefill, 0).unwrap();
+            decode.adopt(sequence, &prefill);
         }
         assert_ne!(decode.seen()[0], decode.seen()[1]);
         self.generate(&mut decode, &prompts);
     }
 
     /// Generates from where a session stands: the n-th step reads the n-th token generated and gives the next.
-    fn generate(&mut self, session: &mut Session, prompts: &[&Prompt]) {
+    fn generate(&mut self, session: &mut Runner, prompts: &[&Prompt]) {
         let mut tokens: Vec<u32> = prompts.iter().map(|prompt| prompt.greedy[0]).collect();
         for step in 1..prompts[0].greedy.len() {
-            let output = session.step(&tokens).unwrap();
+            let output = session.step(&tokens);
             for (sequence, prompt) in prompts.iter().enumerate() {
                 let what = format!("token {step} of sequence {sequence} of {}", prompts.len());
                 self.logits(&what, output.logits.row(sequence), &prompt.decode_logits[step]);
@@ -162,14 +159,23 @@ fn conforms_over(name: &'static str, tolerance: f32, admitted: &[u32], widths: &
     assert_eq!(shard::widths(&fixture.spec, 4), admitted);
     let mut shards = Shards::new(&fixture.checkpoint);
     for &tp in widths {
-        let mut check = Check { fixture: &fixture, tolerance, worst: 0.0 };
-        check.forward(tp, &mut shards);
-        check.decode(tp, &mut shards);
-        check.batch(tp, &mut shards);
-        for chunk in [1, 5] {
-            check.chunks(chunk, tp, &mut shards);
+        for way in [Way::Evaluated, Way::Executed(Order::Schedule)] {
+            let mut check = Check { fixture: &fixture, way, tolerance, worst: 0.0 };
+            check.forward(tp, &mut shards);
+            check.decode(tp, &mut shards);
+            check.batch(tp, &mut shards);
+            for chunk in [1, 5] {
+                check.chunks(chunk, tp, &mut shards);
+            }
+            println!("{name:12} over {tp}, {way:?}: logits differ by at most {:.1e} of {tolerance:.0e}", check.worst);
         }
-        println!("{name:12} over {tp}: logits differ by at most {:.1e} of {tolerance:.0e}", check.worst);
+    }
+    // In any order that tokens and slots allow the result is the same.
+    for seed in 1..4 {
+        let way = Way::Executed(Order::SelfTimed { seed });
+        let mut check = Check { fixture: &fixture, way, tolerance, worst: 0.0 };
+        check.forward(widths[widths.len() - 1], &mut shards);
+        check.chunks(5, 1, &mut shards);
     }
 }
 
@@ -313,10 +319,10 @@ fn a_wrong_reading_is_found_where_it_starts() {
             config.replace(from, to)
         });
         let mut shards = Shards::new(&fixture.checkpoint);
-        let check = Check { fixture: &fixture, tolerance: 5e-5, worst: 0.0 };
+        let check = Check { fixture: &fixture, way: Way::Evaluated, tolerance: 5e-5, worst: 0.0 };
         let prompt = &fixture.prompts[0];
         let mut session = check.session(Form::Forward { rows: prompt.ids.len() as u32 }, 1, &mut shards);
-        let output = session.forward(embed(&fixture.spec, &shards, &prompt.ids).unwrap()).unwrap();
+        let output = session.forward(embed(&fixture.spec, &shards, &prompt.ids).unwrap());
         let logits = difference(output.logits.row(prompt.ids.len() - 1), prompt.logits.last().unwrap());
         assert!(logits > 1e-3, "{name}: {to} moves the logits by {logits} only");
         first_off(&output, prompt, 5e-5).map(|(layer, _)| layer)

@@ -1,0 +1,185 @@
+//! Checkpoint tensors as stages read them: tile by tile, in place where they are stored as f32.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::reference::Matrix;
+
+/// A stored tensor: axis 0, and all further axes as one.
+pub trait TensorRead: Send + Sync {
+    /// Stored shape, outermost first.
+    fn shape(&self) -> &[usize];
+
+    /// All elements in row-major order, where they are stored as f32.
+    fn floats(&self) -> Option<&[f32]>;
+
+    /// The elements `columns` of index `index` of axis 0, widened to f32. `out` is as long as `columns`.
+    fn read(&self, index: usize, columns: Range<usize>, out: &mut [f32]);
+}
+
+/// Where stored tensors come from.
+pub trait TensorStore {
+    /// The tensor of this name; none where there is no such tensor.
+    fn open(&self, tensor: &str) -> Option<Arc<dyn TensorRead>>;
+}
+
+/// What one chip holds of a weight, or of one expert's: indices of stored axis 0 in the weight's order, and of axis 1.
+#[derive(Clone)]
+pub(crate) struct ChipTensor {
+    tensor: Arc<dyn TensorRead>,
+    /// The expert, where the stored tensor has an axis for them before the two.
+    expert: Option<usize>,
+    /// Stored indices of the two axes.
+    stored: [usize; 2],
+    /// Runs of axis 0 and of axis 1, in the weight's order.
+    runs: [Vec<Range<usize>>; 2],
+    /// Whether the weight's rows are stored axis 1.
+    transposed: bool,
+}
+
+impl ChipTensor {
+    pub(crate) fn new(
+        tensor: Arc<dyn TensorRead>,
+        expert: Option<usize>,
+        stored: [usize; 2],
+        runs: [Vec<Range<usize>>; 2],
+        transposed: bool,
+    ) -> Self {
+        ChipTensor { tensor, expert, stored, runs, transposed }
+    }
+
+    fn indices(&self, axis: usize) -> usize {
+        self.runs[axis].iter().map(Range::len).sum()
+    }
+
+    /// Rows of the weight on this chip.
+    pub(crate) fn rows(&self) -> usize {
+        self.indices(usize::from(self.transposed))
+    }
+
+    /// Columns of the weight on this chip.
+    pub(crate) fn cols(&self) -> usize {
+        self.indices(usize::from(!self.transposed))
+    }
+
+    /// A part of the weight; ranges are cut at its ends.
+    pub(crate) fn tile(&self, rows: Range<usize>, cols: Range<usize>) -> WeightTile {
+        let [along, across] = if self.transposed { [cols, rows] } else { [rows, cols] };
+        let runs = [cut(&self.runs[0], along), cut(&self.runs[1], across)];
+        WeightTile(ChipTensor { runs, ..self.clone() })
+    }
+
+    /// All of it.
+    pub(crate) fn matrix(&self) -> Matrix {
+        WeightTile(self.clone()).matrix()
+    }
+}
+
+/// The indices `part` of what runs select, as runs.
+fn cut(runs: &[Range<usize>], part: Range<usize>) -> Vec<Range<usize>> {
+    let (mut skip, mut left) = (part.start, part.len());
+    let mut taken = Vec::new();
+    for run in runs {
+        if skip >= run.len() {
+            skip -= run.len();
+            continue;
+        }
+        let start = run.start + skip;
+        let length = left.min(run.end - start);
+        if length == 0 {
+            break;
+        }
+        taken.push(start..start + length);
+        (skip, left) = (0, left - length);
+    }
+    taken
+}
+
+/// A tile of a weight, read when it is used.
+#[derive(Clone)]
+pub(crate) struct WeightTile(ChipTensor);
+
+impl WeightTile {
+    /// Columns of the tile.
+    pub(crate) fn cols(&self) -> usize {
+        self.0.cols()
+    }
+
+    /// The elements of stored index `index` of axis 0, in place where they are stored as f32.
+    fn elements<'a>(&'a self, index: usize, scratch: &'a mut Vec<f32>) -> &'a [f32] {
+        let ChipTensor { tensor, expert, stored: [indices, length], runs: [_, columns], .. } = &self.0;
+        if let (Some(all), [run]) = (tensor.floats(), &columns[..]) {
+            let start = (expert.unwrap_or(0) * indices + index) * length;
+            return &all[start + run.start..start + run.end];
+        }
+        scratch.resize(columns.iter().map(Range::len).sum(), 0.0);
+        let mut rest = &mut scratch[..];
+        for run in columns {
+            let (out, after) = rest.split_at_mut(run.len());
+            rest = after;
+            match expert {
+                Some(expert) => tensor.read(*expert, index * length + run.start..index * length + run.end, out),
+                None => tensor.read(index, run.clone(), out),
+            }
+        }
+        scratch
+    }
+
+    /// Calls `f` with the place of each stored index in the tile, and its elements.
+    fn each_index(&self, mut f: impl FnMut(usize, &[f32])) {
+        let mut scratch = Vec::new();
+        for (at, index) in self.0.runs[0].iter().cloned().flatten().enumerate() {
+            f(at, self.elements(index, &mut scratch));
+        }
+    }
+
+    /// The tile as a matrix of the weight's rows and columns.
+    pub(crate) fn matrix(&self) -> Matrix {
+        let (rows, cols) = (self.0.rows(), self.0.cols());
+        let mut matrix = Matrix::zeros(rows, cols);
+        self.each_index(|at, elements| {
+            if self.0.transposed {
+                for (row, &element) in elements.iter().enumerate() {
+                    matrix.row_mut(row)[at] = element;
+                }
+            } else {
+                matrix.row_mut(at).copy_from_slice(elements);
+            }
+        });
+        matrix
+    }
+
+    /// Adds `x W` to `y`: `x: [m, rows]`, `y: [m, cols]`.
+    pub(crate) fn add_product(&self, x: &Matrix, y: &mut Matrix) {
+        if !self.0.transposed {
+            self.each_index(|row, w| {
+                for m in 0..x.rows() {
+                    let factor = x.row(m)[row];
+                    y.row_mut(m).iter_mut().zip(w).for_each(|(y, w)| *y += factor * w);
+                }
+            });
+            return;
+        }
+        if x.rows() < super::gemm::FEWEST_ROWS {
+            self.each_index(|column, w| {
+                for m in 0..x.rows() {
+                    y.row_mut(m)[column] += super::gemm::dot(x.row(m), w);
+                }
+            });
+            return;
+        }
+        let ChipTensor { tensor, expert, stored: [indices, length], runs: [runs, columns], .. } = &self.0;
+        if let (Some(all), [across]) = (tensor.floats(), &columns[..]) {
+            let mut first = 0;
+            for run in runs {
+                let start = (expert.unwrap_or(0) * indices + run.start) * length + across.start;
+                super::gemm::add_transposed(x, &all[start..], *length, first..first + run.len(), y);
+                first += run.len();
+            }
+            return;
+        }
+        let mut w = Vec::with_capacity(self.0.rows() * self.0.cols());
+        self.each_index(|_, elements| w.extend_from_slice(elements));
+        super::gemm::add_transposed(x, &w, self.0.rows(), 0..self.0.cols(), y);
+    }
+}
