@@ -148,7 +148,7 @@ pub(super) fn cover(turns: &[Turn]) -> u64 {
     let of = |tier| {
         let mut of_tier = turns.iter().filter(|turn| turn.tier == tier);
         let first = of_tier.next()?;
-        let last = of_tier.last().unwrap_or(first);
+        let last = of_tier.next_back().unwrap_or(first);
         Some((last.start + last.length).saturating_sub(first.start))
     };
     WINDOWED.into_iter().filter_map(of).max().unwrap_or(0)

@@ -182,14 +182,14 @@ impl Schedule<'_> {
     /// nearly there, so its readers start earlier and its buffers stay small.
     ///
     /// Not a stage that streams from nothing but loads that are read in bursts: what it would gain in buffers, the layer loop
-    /// would lose, as all before it would have to be earlier.
+    /// would lose, as all before it would have to be earlier. A section that runs once has no loop.
     fn stretch(&mut self, v: usize, edges: Range<usize>, followed: &[bool]) {
         let Section { stages, edges: all, .. } = &self.section;
         let streams_in = all[edges.clone()].iter().any(|e| {
             let from = e.from.index();
             matches!(e.flow, Flow::Stream { .. }) && (followed[from] || !stages[from].is_windowed())
         });
-        if !streams_in {
+        if !streams_in && self.order != Order::Once {
             return;
         }
         let (firings, ii) = (stages[v].firings as i64, stages[v].ii as i64);

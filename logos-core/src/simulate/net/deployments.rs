@@ -6,7 +6,7 @@ use crate::chip;
 use crate::compile::lower;
 use crate::kinds::{self, Role};
 use crate::request::{DeploymentRequest, Form, Request, Weights};
-use crate::spatial::Binder;
+use crate::spatial::{Binder, Primitive};
 
 /// Draws of a pace for each section.
 const SEEDS: u64 = 3;
@@ -33,7 +33,13 @@ fn executes(slug: &str, tp: u32, weights: Weights, forms: &[Form]) {
                 };
                 for (i, section) in spatial.sections.iter().enumerate() {
                     let net = Net::new(&unit, &kind.authored.program, &spatial, section, duty);
-                    execute(&format!("{what}, section {i}"), &net);
+                    let what = format!("{what}, section {i}");
+                    execute(&what, &net);
+                    // Ids of experts come late, so their weights cannot be read ahead; a tiny model's cycles are few.
+                    let ahead = !section.stages.iter().any(|stage| stage.primitive == Primitive::Gather);
+                    if matches!(form, Form::Decode { .. }) && ahead && section.bound > 10_000 {
+                        assert!(is_tight(section), "{what}: {} > B = {}", section.interval, section.bound);
+                    }
                 }
             }
         }
@@ -49,16 +55,12 @@ fn execute(what: &str, net: &Net<'_>) {
     net.follow_run(&run, &pace).unwrap_or_else(|fault| panic!("{what}, self-timed: {fault}"));
     assert_eq!(net.first_later(&run), None, "{what}: later than the schedule");
     assert!(run.interval() <= section.interval, "{what}: {} > H = {}", run.interval(), section.interval);
-    let tight = 256 * (section.interval - section.bound) <= section.bound;
     if net.runs_once() {
         assert_eq!(section.binder, Binder::Span, "{what}");
-    } else if tight {
-        assert!(
-            run.interval() * 256 >= section.bound * 255,
-            "{what}: {} is far below B = {}",
-            run.interval(),
-            section.bound
-        );
+    } else {
+        // The schedule costs little of what the net could do; and what is proven is not undercut.
+        assert!(run.interval() * 100 >= section.interval * 95, "{what}: {} of {}", run.interval(), section.interval);
+        assert!(run.interval() >= section.bound, "{what}: {} < B = {}", run.interval(), section.bound);
     }
     println!(
         "{:.4} of H = {} (B = {}), {what}",
@@ -72,6 +74,10 @@ fn execute(what: &str, net: &Net<'_>) {
         net.follow_run(&run, &pace).unwrap_or_else(|fault| panic!("{what}, seed {seed}: {fault}"));
         assert_eq!(net.first_later(&run), None, "{what}, seed {seed}: later than the schedule");
     }
+}
+
+const fn is_tight(section: &Section) -> bool {
+    256 * (section.interval - section.bound) <= section.bound
 }
 
 const fn decode(ctx: u32, batch: u32) -> Form {
@@ -132,4 +138,12 @@ fn qwen3_30b_a3b() {
 #[test]
 fn gpt_oss_20b() {
     executes("gpt-oss-20b", 2, Weights::Config, &[decode(8192, 2), prefill(256)]);
+}
+
+#[test]
+fn few_layers_whose_states_come_back() {
+    for slug in ["../tiny/qwen3_5", "../tiny/llama"] {
+        let prefill = |chunk| Form::Prefill { ctx: 64, chunk };
+        executes(slug, 1, Weights::Config, &[decode(64, 1), decode(64, 3), prefill(8), prefill(40)]);
+    }
 }

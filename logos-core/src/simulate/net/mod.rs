@@ -31,6 +31,9 @@ use precede::Precedence;
 /// Firings of a run, all stages and iterations together, beyond which nothing is executed.
 pub const MOST_FIRINGS: u64 = 1 << 24;
 
+/// Layers up to which a run comes back to the first one.
+const FEW_LAYERS: u64 = 8;
+
 /// An edge, with the firings at its ends.
 #[derive(Clone, Copy, Debug)]
 struct Channel {
@@ -85,13 +88,15 @@ impl<'a> Net<'a> {
         self.once
     }
 
-    /// Iterations that reach what is periodic: enough to fill every buffer and come back, and one more.
+    /// Iterations that reach what is periodic: enough to fill every buffer and come back, and one more; and where a few layers
+    /// share the net, enough to come back to the first.
     pub fn warm_up(&self) -> u64 {
         if self.once {
             return 1;
         }
         let deepest = self.channels.iter().map(|c| c.capacity / c.a_value()).max().unwrap_or(0);
-        deepest + self.section.span / self.section.interval.max(1) + 3
+        let layers = self.precedences.iter().map(|p| p.lag).filter(|&lag| lag <= FEW_LAYERS).max().unwrap_or(0);
+        (deepest + self.section.span / self.section.interval.max(1)).max(layers) + 3
     }
 
     /// Firings of an iteration, all stages together.
