@@ -125,8 +125,8 @@ pub const fn all(words: &[u32]) -> Verdicts {
     checked(words, Ledger::new())
 }
 
-/// Checks every rule but one, as if that one always held: for tests that ask what each rule is needed for. Without the
-/// rules 0 or 1 the others may meet rows they cannot read, and panic.
+/// Checks every rule but one, as if that one always held: for tests that ask what each rule is needed for. Without
+/// rule 0, 1 or 11 the others may meet rows they cannot read, and panic.
 #[doc(hidden)]
 #[must_use]
 pub const fn all_but(words: &[u32], rule: usize) -> Verdicts {

@@ -52,7 +52,7 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
                 other == beside as i128 => other, beside, "the other stored axis";
                 apart => run, stride, "distance between runs, at least (of a single one, its length)";
                 inside => axis, end, "end of the last run, at most";
-                take == axis as i128 || tiled(p, first, count, i) => 1, 0, "weights take each index of their tensor once";
+                tiled(p, first, count, i) => 1, 0, "weights take each index of their tensor once";
                 stacked == 0 || value.banked => 0, stacked, "axis of experts of a weight that has none";
             );
             if value.banked {

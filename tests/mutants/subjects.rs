@@ -1,0 +1,65 @@
+//! The bundles that are mutated: real output of the compiler.
+
+use std::fs;
+use std::sync::LazyLock;
+
+use logos_core::{DeploymentRequest, Form, Request, Weights, compile};
+
+use super::table::Table;
+
+/// A compiled deployment.
+pub(crate) struct Subject {
+    /// What was compiled.
+    pub(crate) name: String,
+    /// The bundle.
+    pub(crate) words: Vec<u32>,
+    /// Its rows.
+    pub(crate) table: Table,
+}
+
+fn subject(model: &str, weights: Weights, tp: u32, form: Form) -> Subject {
+    let folder = if model.contains('-') { "configs" } else { "tiny" };
+    let file = logos_tests::fixtures().join(folder).join(model).join("config.json");
+    let config = fs::read(&file).expect("the fixture");
+    let deployments = [DeploymentRequest { name: "IT".into(), form, tp }];
+    let request = Request { model, config: &config, chip: "SN50", weights, deployments: &deployments };
+    let name = format!("{model} {form:?} tp {tp} {weights:?}");
+    let mut compiled = compile(&request).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
+    let words = compiled.remove(0).words;
+    let table = Table::read(&words);
+    assert_eq!(table.words(), words, "{name}: taken apart and put together");
+    Subject { name, words, table }
+}
+
+const DECODE: Form = Form::Decode { ctx: 64, batch: 2 };
+const PREFILL: Form = Form::Prefill { ctx: 64, chunk: 16 };
+
+/// Models of a few rows and columns, in every form; two kinds of layer or one, fused and biased projections, a tied head,
+/// a sliding window, Q8_0, one chip and two.
+pub(crate) fn small() -> &'static [Subject] {
+    static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+        vec![
+            subject("qwen3_5", Weights::Config, 2, DECODE),
+            subject("qwen3_5", Weights::Config, 1, PREFILL),
+            subject("llama", Weights::Config, 2, PREFILL),
+            subject("llama3_tied", Weights::Q8_0, 1, DECODE),
+            subject("qwen2", Weights::Config, 2, DECODE),
+            subject("mistral", Weights::Config, 2, Form::Forward { rows: 24 }),
+            subject("gpt_oss", Weights::Config, 2, DECODE),
+            subject("phi", Weights::Config, 1, DECODE),
+        ]
+    });
+    &SUBJECTS
+}
+
+/// Qwen3.5-27B over eight chips: a decode whose memory binds, and a prefill of 32 groups in several sections.
+pub(crate) fn big() -> &'static [Subject] {
+    static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+        let ctx = 262_144;
+        vec![
+            subject("qwen3.5-27b", Weights::Config, 8, Form::Decode { ctx, batch: 8 }),
+            subject("qwen3.5-27b", Weights::Config, 8, Form::Prefill { ctx, chunk: 512 }),
+        ]
+    });
+    &SUBJECTS
+}
