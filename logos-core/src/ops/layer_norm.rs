@@ -112,7 +112,7 @@ mod fire {
     impl Fire for LayerNorm {
         fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
             if self.heads > 0 {
-                return fire_head_norm(self, firing);
+                return fire_head_norm(self, self.heads, firing);
             }
             let n = firing.within();
             match firing.part {
@@ -136,14 +136,15 @@ mod fire {
                 }
                 3 => {
                     let (x, state) = (firing.real(0)?, firing.held(1)?);
-                    let weight = firing.row(2, n)?;
+                    let weight = if firing.has_port(2) { Some(firing.row(2, n)?) } else { None };
                     let bias = if firing.has_port(3) { Some(firing.row(3, n)?) } else { None };
                     let mut y = (*x).clone();
                     for row in 0..x.rows() {
                         let [n, mean, squares] = state.row(row) else { continue };
                         let root = (squares / n + self.eps).sqrt();
                         for (i, y) in y.row_mut(row).iter_mut().enumerate() {
-                            *y = (*y - mean) / root * weight.row(0)[i] + bias.as_ref().map_or(0.0, |b| b.row(0)[i]);
+                            let factor = weight.as_ref().map_or(1.0, |w| w.row(0)[i]);
+                            *y = (*y - mean) / root * factor + bias.as_ref().map_or(0.0, |b| b.row(0)[i]);
                         }
                     }
                     firing.emit(Data::Real(Arc::new(y)));

@@ -52,22 +52,44 @@ pub(super) use fire::fire_head_norm;
 
 #[cfg(any(test, feature = "simulate"))]
 mod fire {
+    use std::ops::Range;
+    use std::sync::Arc;
+
     use crate::ops::form::MAX_OPERANDS;
-    use crate::simulate::machine::{Fire, Firing, Trouble};
+    use crate::reference::Data;
+    use crate::simulate::machine::{Fire, Firing, Trouble, part_of};
 
     /// A norm head by head: whole heads in a firing, with all of the weights.
-    pub(in crate::ops) fn fire_head_norm(op: &impl Fire, firing: &mut Firing<'_>) -> Result<(), Trouble> {
+    pub(in crate::ops) fn fire_head_norm(op: &impl Fire, heads: u32, firing: &mut Firing<'_>) -> Result<(), Trouble> {
         if firing.part < 3 {
             let weight = firing.operand(firing.part as usize)?;
             return firing.load_all(weight);
         }
         let x = firing.joined(0)?;
-        let weight = if firing.has_port(1) { Some(firing.numbers(1, 0)?) } else { None };
-        let bias = if firing.has_port(2) { Some(firing.numbers(2, 0)?) } else { None };
+        let heads = rows_of_tile(firing, &x, heads)?;
+        let weight = if firing.has_port(1) { Some(of_heads(firing, 1, &heads)?) } else { None };
+        let bias = if firing.has_port(2) { Some(of_heads(firing, 2, &heads)?) } else { None };
         let mut data = [None; MAX_OPERANDS];
         (data[0], data[1], data[2]) = (Some(&x), weight.as_ref(), bias.as_ref());
         let result = firing.evaluate(op, data, None)?;
         firing.emit(result);
         Ok(())
+    }
+
+    /// The heads that a firing takes, among the chip's.
+    fn rows_of_tile(firing: &Firing<'_>, x: &Data, heads: u32) -> Result<Range<usize>, Trouble> {
+        let Data::Real(tile) = x else { return Err(Trouble::Kind { expected: "numbers" }) };
+        let width = (firing.program.value(firing.operand(0)?).shape.cols / heads.max(1)) as usize;
+        let taken = tile.cols() / width.max(1);
+        Ok(firing.within() * taken..(firing.within() + 1) * taken)
+    }
+
+    /// A weight of one row for all heads, or of the given heads' own rows.
+    fn of_heads(firing: &Firing<'_>, port: usize, heads: &Range<usize>) -> Result<Data, Trouble> {
+        let weight = firing.row(port, 0)?;
+        if weight.rows() == 1 {
+            return Ok(Data::Real(weight));
+        }
+        Ok(Data::Real(Arc::new(part_of(&weight, heads.clone(), 0..usize::MAX))))
     }
 }

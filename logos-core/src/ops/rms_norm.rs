@@ -102,7 +102,7 @@ mod fire {
     impl Fire for RmsNorm {
         fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
             if self.heads > 0 {
-                return fire_head_norm(self, firing);
+                return fire_head_norm(self, self.heads, firing);
             }
             let n = firing.within();
             match firing.part {
