@@ -120,8 +120,6 @@ fn state_of(spatial: &SpatialProgram, program: &Program, stage: &Stage, as_a: Pr
                 Some(4 + stage.part as usize)
             } else if matches!(op, Op::LatentAttentionOp(_)) && stage.part <= 1 {
                 Some(5 + stage.part as usize)
-            } else if matches!(op, Op::LatentAttentionOp(_)) && stage.part <= 1 {
-                Some(5 + stage.part as usize)
             } else if matches!(op, Op::CausalConv(_)) && [1, 3].contains(&stage.part) {
                 Some(2)
             } else if matches!(op, Op::GatedDeltaOp(_)) && [0, 2].contains(&stage.part) {
