@@ -189,3 +189,69 @@ fn codes_are_explained() {
     assert_eq!(logos("explain").1.lines().count(), logos_core::Code::ALL.len());
     assert_eq!(logos("--help").0, 0);
 }
+
+/// The tokens that the reference implementation generates, read from whole prompts, chunks and single tokens, by every way to run.
+#[test]
+fn a_tiny_model_generates_the_references_tokens() {
+    let model = tiny("llama");
+    let expected = json(&fs::read_to_string(model.join("expected.json")).expect("expected.json"));
+    let prompt = &expected["prompts"][0];
+    let ids: Vec<String> = prompt["ids"].as_array().expect("ids").iter().map(ToString::to_string).collect();
+    let line = format!("simulate {} --tokens {} --json", model.display(), ids.join(","));
+    let mut found = Vec::new();
+    for more in ["", "--tp 2 --chunk 3", "--chunk 1 --ctx 64", "--order self-timed --seed 7", "--evaluate"] {
+        let (status, out, err) = logos(&format!("{line} {more}"));
+        assert_eq!((status, err.as_str()), (0, ""), "{more}");
+        let document = json(&out);
+        assert_eq!(document["tokens"], prompt["greedy"], "{more}");
+        assert_eq!(document["logits"].as_array().map(Vec::len), Some(16), "{more}");
+        found.push(document);
+    }
+    let logits = |document: &Value, step: usize| -> Vec<f64> {
+        document["logits"][step].as_array().expect("a row").iter().map(|x| x.as_f64().expect("a number")).collect()
+    };
+    for (step, document) in (0..16).flat_map(|step| found.iter().map(move |document| (step, document))) {
+        let (expected, found) = (logits(&found[0], step), logits(document, step));
+        assert!(expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-4), "step {step}");
+    }
+    let (status, out, _) = logos(&format!("simulate {} --tokens 1,2 --steps 3", model.display()));
+    assert_eq!(status, 0);
+    assert!(out.starts_with("prompt    1 2\ngenerated ") && out.contains("not on an RDU"), "{out}");
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused() {
+    let model = tiny("llama");
+    let model = model.display();
+    for (line, status, part) in [
+        (format!("{model} --tokens 1,2,3 --ctx 8"), 1, "3 tokens and 16 steps reach 18 positions, the context has 8"),
+        (format!("{model} --tokens 1,999999"), 1, "token 999999 of row 1 is beyond the vocabulary"),
+        (format!("{model} --tokens 1 --tp 3"), 1, "LOGOS-TP-"),
+        (format!("{model} --tokens 1 --chip SN5"), 1, "write `SN50`"),
+        (format!("{model} --tokens 1 --seed 3"), 1, "--order self-timed"),
+        (format!("{model}/none --tokens 1"), 1, "config.json"),
+        (format!("{model} --tokens 1, --steps 1"), 2, "a size is a whole number"),
+        (format!("{model} --tokens 1 --steps 0"), 2, "--steps"),
+        (format!("{model} --tokens 1 --checkpoint {model}/config.json"), 1, "at: config.json"),
+    ] {
+        let (found, out, err) = logos(&format!("simulate {line}"));
+        assert_eq!(found, status, "{line}\n{out}{err}");
+        assert!(err.contains(part), "{line}: {part} is not in\n{err}");
+    }
+}
+
+/// The config of another model: what is missing, too much or of another shape is named, with what was expected and found.
+#[test]
+fn a_checkpoint_of_another_model_is_refused_by_tensor() {
+    let folder = folder("other");
+    fs::copy(tiny("qwen3").join("config.json"), folder.join("config.json")).expect("copied");
+    fs::copy(tiny("llama").join("model.safetensors"), folder.join("model.safetensors")).expect("copied");
+    let (status, out, err) = logos(&format!("simulate {} --tokens 1 --json", folder.display()));
+    assert_eq!(status, 1);
+    assert!(err.contains("model.layers.0.self_attn.q_norm.weight"), "{err}");
+    assert!(json(&out)["refusals"].as_array().is_some_and(|refusals| !refusals.is_empty()));
+}
+
+fn tiny(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "fixtures", "tiny", name].iter().collect()
+}

@@ -36,6 +36,7 @@ pub(super) fn command() -> Command {
         .subcommand(request(Command::new("emit")).about("Write the bundle to a .logos file").arg(
             Arg::new("output").short('o').long("output").value_name("FILE").required(true).help("The file to write"),
         ))
+        .subcommand(simulate(Command::new("simulate")))
         .subcommand(
             Command::new("inspect")
                 .about("List and re-check the bundles of a .logos file or of a finished binary")
@@ -92,6 +93,73 @@ fn request(command: Command) -> Command {
                 .value_name("NAME")
                 .help("The model's name in the bundle; the config's folder if left out"),
         )
+}
+
+/// Adds what a run on the host consists of.
+fn simulate(command: Command) -> Command {
+    command
+        .about("Run a model's own weights through its compiled programs, on the host")
+        .arg(
+            Arg::new("model")
+                .value_name("MODEL_DIR")
+                .required(true)
+                .help("A folder with config.json and its checkpoint, or a checkpoint file beside its config.json"),
+        )
+        .arg(
+            Arg::new("tokens")
+                .long("tokens")
+                .value_name("IDS")
+                .required(true)
+                .value_delimiter(',')
+                .value_parser(size)
+                .help("The prompt's token ids, `1,2,3`"),
+        )
+        .arg(
+            Arg::new("steps")
+                .long("steps")
+                .value_name("TOKENS")
+                .default_value("16")
+                .value_parser(value_parser!(u32).range(1..))
+                .help("Tokens to generate, each the most likely"),
+        )
+        .arg(
+            Arg::new("checkpoint")
+                .long("checkpoint")
+                .value_name("FILE")
+                .help("The checkpoint file, where the folder has several"),
+        )
+        .arg(Arg::new("chip").long("chip").value_name("CHIP").default_value("SN50").help("The chip: SN50, SN40L, …"))
+        .arg(number("tp", "CHIPS", "Tensor-parallel width; 1 if left out"))
+        .arg(number("ctx", "POSITIONS", "Context; what the run reaches if left out"))
+        .arg(number("chunk", "TOKENS", "Prompt tokens of a prefill step; the prompt, up to 512, if left out"))
+        .arg(
+            Arg::new("weights")
+                .long("weights")
+                .value_name("STORAGE")
+                .default_value("config")
+                .value_parser(Weights::NAMES)
+                .help("How the chips would store weights; they are computed with as the checkpoint stores them"),
+        )
+        .arg(
+            Arg::new("order")
+                .long("order")
+                .value_name("ORDER")
+                .default_value("schedule")
+                .value_parser(["schedule", "self-timed"])
+                .help("Which stage fires next: as scheduled, or any that can, drawn from --seed"),
+        )
+        .arg(
+            Arg::new("seed")
+                .long("seed")
+                .value_name("N")
+                .value_parser(value_parser!(u64))
+                .help("The seed of a self-timed order; 0 if left out"),
+        )
+        .arg(
+            flag("evaluate", "Evaluate statement by statement instead: the reference, without tiles and buffers")
+                .conflicts_with_all(["order", "seed"]),
+        )
+        .arg(json())
 }
 
 fn number(name: &'static str, unit: &'static str, help: &'static str) -> Arg {

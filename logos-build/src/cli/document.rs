@@ -158,6 +158,28 @@ fn certificate(bundle: &Bundle<'_>, opinion: &Opinion) -> Value {
     })
 }
 
+/// `cargo logos simulate --json`. Logits are written as f32 have them, in one line: there may be millions.
+pub(super) fn simulated(out: &mut dyn Write, prompt: &[u32], tokens: &[u32], logits: &[Vec<f32>]) -> io::Result<()> {
+    let json = |error: serde_json::Error| io::Error::other(error);
+    let parts = [
+        ("schema", serde_json::to_string("logos.rdu.simulate")),
+        ("version", serde_json::to_string(&1)),
+        ("_generated_by", serde_json::to_string(concat!("cargo-logos ", env!("CARGO_PKG_VERSION")))),
+        (
+            "honesty",
+            serde_json::to_string("computed in f32 on the host; nothing here ran on an RDU; no speed is claimed"),
+        ),
+        ("prompt", serde_json::to_string(prompt)),
+        ("tokens", serde_json::to_string(tokens)),
+        ("logits", serde_json::to_string(logits)),
+    ];
+    for (at, (name, text)) in parts.into_iter().enumerate() {
+        let before = if at == 0 { '{' } else { ',' };
+        write!(out, "{before}\"{name}\":{}", text.map_err(json)?)?;
+    }
+    writeln!(out, "}}")
+}
+
 /// What a refused command prints with `--json`.
 pub(super) fn refusals(refusals: &[Refusal]) -> Value {
     let refusals: Vec<Value> = refusals

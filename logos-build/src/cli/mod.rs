@@ -4,10 +4,13 @@
 mod args;
 mod document;
 mod explain;
+mod host;
 mod inspect;
 mod opinion;
+mod progress;
 mod report;
 mod request;
+mod simulate;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -48,7 +51,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
             }
             1
         }
-        Err(Failure::File(message)) => {
+        Err(Failure::File(message) | Failure::Run(message)) => {
             let _ = writeln!(err, "error: {message}");
             1
         }
@@ -63,6 +66,7 @@ fn dispatch(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
         Some(("kinds", matches)) => report::kinds(matches, out),
         Some(("program", matches)) => report::program(matches, out),
         Some(("emit", matches)) => report::emit(matches, out),
+        Some(("simulate", matches)) => simulate::simulate(matches, out),
         Some(("inspect", matches)) => inspect::inspect(matches, out),
         Some(("explain", matches)) => explain::explain(matches, out),
         Some((other, _)) => Err(Failure::File(format!("no command `{other}`"))),
@@ -78,6 +82,8 @@ enum Failure {
     Unchecked,
     /// A file that cannot be read, written or understood.
     File(String),
+    /// A step that cannot be run on the host.
+    Run(String),
     /// The output stream.
     Stream(io::Error),
 }

@@ -8,6 +8,12 @@
 mod gemm;
 pub mod machine;
 pub mod net;
+#[cfg(feature = "checkpoint")]
+mod store;
 mod weights;
 
-pub use weights::{TensorRead, TensorStore};
+#[cfg(feature = "checkpoint")]
+pub use store::CheckpointStore;
+pub use weights::{SharedTensor, TensorStore};
+
+pub use crate::checkpoint::TensorRead;

@@ -3,30 +3,22 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::checkpoint::TensorRead;
 use crate::reference::Matrix;
 
-/// A stored tensor: axis 0, and all further axes as one.
-pub trait TensorRead: Send + Sync {
-    /// Stored shape, outermost first.
-    fn shape(&self) -> &[usize];
-
-    /// All elements in row-major order, where they are stored as f32.
-    fn floats(&self) -> Option<&[f32]>;
-
-    /// The elements `columns` of index `index` of axis 0, widened to f32. `out` is as long as `columns`.
-    fn read(&self, index: usize, columns: Range<usize>, out: &mut [f32]);
-}
+/// A stored tensor as all firings read it, on any thread.
+pub type SharedTensor = Arc<dyn TensorRead + Send + Sync>;
 
 /// Where stored tensors come from.
 pub trait TensorStore {
     /// The tensor of this name; none where there is no such tensor.
-    fn open(&self, tensor: &str) -> Option<Arc<dyn TensorRead>>;
+    fn open(&self, tensor: &str) -> Option<SharedTensor>;
 }
 
 /// What one chip holds of a weight, or of one expert's: indices of stored axis 0 in the weight's order, and of axis 1.
 #[derive(Clone)]
 pub(crate) struct ChipTensor {
-    tensor: Arc<dyn TensorRead>,
+    tensor: SharedTensor,
     /// The expert, where the stored tensor has an axis for them before the two.
     expert: Option<usize>,
     /// Stored indices of the two axes.
@@ -39,7 +31,7 @@ pub(crate) struct ChipTensor {
 
 impl ChipTensor {
     pub(crate) fn new(
-        tensor: Arc<dyn TensorRead>,
+        tensor: SharedTensor,
         expert: Option<usize>,
         stored: [usize; 2],
         runs: [Vec<Range<usize>>; 2],

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use logos_bundle::view::Bundle;
 use logos_core::reference::{Matrix, Output, RopeLength, Session, Shards};
 use logos_core::simulate::machine::{Machine, Order};
-use logos_core::simulate::{TensorRead, TensorStore};
+use logos_core::simulate::{SharedTensor, TensorRead, TensorStore};
 use logos_core::{DeploymentRequest, Form, Request, Weights, compile, kinds};
 
 use super::fixture::Fixture;
@@ -49,8 +49,8 @@ impl TensorRead for Held {
 }
 
 impl TensorStore for Store {
-    fn open(&self, tensor: &str) -> Option<Arc<dyn TensorRead>> {
-        self.0.get(tensor).map(|held| held.clone() as Arc<dyn TensorRead>)
+    fn open(&self, tensor: &str) -> Option<SharedTensor> {
+        self.0.get(tensor).map(|held| held.clone() as SharedTensor)
     }
 }
 

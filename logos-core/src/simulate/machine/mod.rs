@@ -25,7 +25,7 @@ use run::Setting;
 pub(crate) use token::Token;
 pub use trouble::{MachineError, Trouble};
 
-use super::weights::{ChipTensor, TensorRead, TensorStore};
+use super::weights::{ChipTensor, SharedTensor, TensorStore};
 use crate::language::{Axis, Element, Origin, Recipe, Role, Sharding, Statement, ValueId};
 use crate::lower::share;
 use crate::ops::Op;
@@ -374,7 +374,7 @@ fn open(
     copy: u32,
     copies: u32,
     store: &dyn TensorStore,
-) -> Result<(Arc<dyn TensorRead>, Option<usize>), MachineError> {
+) -> Result<(SharedTensor, Option<usize>), MachineError> {
     let name = binding.tensor_of(layer, copy).map(|name| name.to_string()).unwrap_or_default();
     let [first, second] = binding.stored();
     let mut expected = vec![first as usize, second as usize];
