@@ -44,6 +44,62 @@ fn a_hybrid_model_is_two_kinds_however_deep() {
 }
 
 #[test]
+fn mixtures_as_text() {
+    // Experts apart; a gated shared one, stacked; Llama-4's scores on the input; groups and a correction; clamps and biases.
+    let text = |name, tp, kind: usize| decode(&model(name), tp).swap_remove(kind).text;
+    expect_file!["../../tests/golden/author/qwen3-30b-a3b.decode.tp4.attention-experts.logos"].assert_eq(&text(
+        "qwen3-30b-a3b",
+        4,
+        1,
+    ));
+    expect_file!["../../tests/golden/author/qwen3.5-35b-a3b.decode.tp2.gated-deltanet-experts.logos"].assert_eq(&text(
+        "qwen3.5-35b-a3b",
+        2,
+        1,
+    ));
+    expect_file!["../../tests/golden/author/llama-4-scout.decode.tp8.attention-experts.logos"].assert_eq(&text(
+        "llama-4-scout-17b-16e-instruct",
+        8,
+        1,
+    ));
+    expect_file!["../../tests/golden/author/deepseek-v3.decode.tp16.latent-attention-experts.logos"].assert_eq(&text(
+        "deepseek-v3",
+        16,
+        2,
+    ));
+    expect_file!["../../tests/golden/author/gpt-oss-20b.decode.tp1.attention-experts.logos"].assert_eq(&text(
+        "gpt-oss-20b",
+        1,
+        2,
+    ));
+}
+
+#[test]
+fn mixtures_are_named_by_what_they_are() {
+    let of = |name, tp| -> Vec<(String, Option<u32>, usize)> {
+        let programs = decode(&model(name), tp);
+        programs[1..programs.len() - 1].iter().map(|p| (p.name.clone(), p.first_layer, p.layers.len())).collect()
+    };
+    let expected = |kinds: &[(&str, u32, usize)]| -> Vec<(String, Option<u32>, usize)> {
+        kinds.iter().map(|&(name, first, layers)| (name.to_owned(), Some(first), layers)).collect()
+    };
+    assert_eq!(of("mixtral-8x7b-v0.1", 8), expected(&[("attention, experts", 0, 32)]));
+    assert_eq!(of("deepseek-v3", 16), expected(&[("latent attention", 0, 3), ("latent attention, experts", 3, 58)]));
+    assert_eq!(
+        of("gpt-oss-20b", 4),
+        expected(&[("attention, window 128, experts", 0, 12), ("attention, experts", 1, 12)])
+    );
+    assert_eq!(
+        of("qwen3.5-35b-a3b", 2),
+        expected(&[("gated deltanet, experts", 0, 30), ("attention, experts", 3, 10)])
+    );
+    assert_eq!(
+        of("llama-4-scout-17b-16e-instruct", 8),
+        expected(&[("attention, chunks of 8192, experts", 0, 36), ("attention, experts", 3, 12)])
+    );
+}
+
+#[test]
 fn the_programs_of_qwen_over_eight_chips_as_text() {
     let programs = decode(&model("qwen3.5-27b"), 8);
     expect_file!["../../tests/golden/author/qwen3.5-27b.decode.tp8.embed.logos"].assert_eq(&programs[0].text);

@@ -76,7 +76,8 @@ impl Operation for RouterOp {
             RouterScore::Sigmoid => 2,
         };
         let (groups, kept) = self.groups.unwrap_or_default();
-        let flags = u32::from(self.normalised) * NORMALISED | u32::from(self.two_best) * TWO_BEST;
+        let flag = |given: bool, bit: u32| if given { bit } else { 0 };
+        let flags = flag(self.normalised, NORMALISED) | flag(self.two_best, TWO_BEST);
         [self.top, score, groups, kept, flags, self.scale.to_bits()]
     }
 
