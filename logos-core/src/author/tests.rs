@@ -158,7 +158,10 @@ fn every_block_checks_over_one_two_and_four_chips() {
         }),
         one_layer(|l| l.feed_forward = FeedForward::Dense(Mlp { activation: Activation::Gelu, ..mlp() })),
         mixture(ExpertTensors::Apart, |_| {}),
-        mixture(ExpertTensors::Stacked, |block| block.shared = Some(mlp())),
+        mixture(ExpertTensors::Stacked, |block| {
+            block.shared = Some(mlp());
+            block.shared_gate = Some(linear("shared_gate", 1, HIDDEN));
+        }),
         mixture(ExpertTensors::StackedTransposed, |block| {
             *block = with_expert_biases(block.clone());
             block.router.linear = with_bias(block.router.linear.clone(), "router");

@@ -255,3 +255,56 @@ mod fire {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: RouterOp =
+        RouterOp { top: 2, score: RouterScore::Softmax, groups: None, two_best: false, normalised: false, scale: 1.0 };
+
+    /// Ids and scores for logits whose exponentials are given.
+    #[track_caller]
+    fn routes(router: RouterOp, exponentials: &[f32], correction: Option<&[f32]>, ids: &[f32], scores: &[f32]) {
+        let logits: Vec<f32> = exponentials.iter().map(|x| x.ln()).collect();
+        let (mut found, mut of) = (vec![0.0; router.top as usize], vec![0.0; router.top as usize]);
+        router.route(&logits, correction, &mut found, &mut of);
+        assert_eq!(found, ids);
+        for (found, expected) in of.iter().zip(scores) {
+            assert!((found - expected).abs() < 1e-6, "{of:?} for {scores:?}");
+        }
+    }
+
+    #[test]
+    fn scores_are_of_all_or_of_the_chosen() {
+        let exponentials = [1.0, 4.0, 2.0, 1.0];
+        routes(PLAIN, &exponentials, None, &[1.0, 2.0], &[0.5, 0.25]);
+        let normalised = RouterOp { normalised: true, scale: 3.0, ..PLAIN };
+        routes(normalised, &exponentials, None, &[1.0, 2.0], &[2.0, 1.0]);
+        let chosen = RouterOp { score: RouterScore::SoftmaxChosen, ..PLAIN };
+        routes(chosen, &exponentials, None, &[1.0, 2.0], &[2.0 / 3.0, 1.0 / 3.0]);
+        let sigmoid = RouterOp { score: RouterScore::Sigmoid, ..PLAIN };
+        routes(sigmoid, &exponentials, None, &[1.0, 2.0], &[0.8, 2.0 / 3.0]);
+        // Of equal ones the least.
+        routes(RouterOp { top: 3, ..PLAIN }, &exponentials, None, &[1.0, 2.0, 0.0], &[0.5, 0.25, 0.125]);
+    }
+
+    #[test]
+    fn a_correction_chooses_and_is_no_part_of_the_score() {
+        let sigmoid = RouterOp { score: RouterScore::Sigmoid, ..PLAIN };
+        let correction = [0.5, 0.0, 0.0, 0.2];
+        routes(sigmoid, &[1.0, 4.0, 1.0, 1.0], Some(&correction), &[0.0, 1.0], &[0.5, 0.8]);
+    }
+
+    #[test]
+    fn experts_of_groups_that_are_not_kept_are_not_chosen() {
+        // Groups of two: the best expert is alone in its group, the third group has the best two.
+        let exponentials = [1.0, 9.0, 5.0, 1.0, 6.0, 6.0];
+        let grouped = RouterOp { groups: Some((3, 1)), ..PLAIN };
+        routes(grouped, &exponentials, None, &[1.0, 0.0], &[9.0 / 28.0, 1.0 / 28.0]);
+        let by_two = RouterOp { two_best: true, ..grouped };
+        routes(by_two, &exponentials, None, &[4.0, 5.0], &[6.0 / 28.0; 2]);
+        let two_of_three = RouterOp { groups: Some((3, 2)), top: 3, ..PLAIN };
+        routes(two_of_three, &exponentials, None, &[1.0, 4.0, 5.0], &[9.0 / 28.0, 6.0 / 28.0, 6.0 / 28.0]);
+    }
+}

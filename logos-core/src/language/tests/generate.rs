@@ -5,7 +5,7 @@ use super::super::ast::{
 };
 use super::super::builder::Builder;
 use crate::ops::*;
-use crate::spec::{Pairing, Scaling, Temperature};
+use crate::spec::{Activation, Pairing, RouterScore, Scaling, Temperature};
 
 /// Marsaglia's xorshift64*.
 struct Random(u64);
@@ -106,7 +106,7 @@ impl Maker {
         let (eps, real) = (self.random.real(), self.random.real());
         let heads = self.random.pick(&[0, HEADS]);
         let scale = if self.random.coin() { real } else { -real };
-        match self.random.below(19) {
+        match self.random.below(20) {
             0..4 => {
                 let (cols, of_weight) = match sharding {
                     Sharding::Whole if self.random.coin() => (WIDTH * 2, columns),
@@ -166,6 +166,7 @@ impl Maker {
                 self.bind(RowScale, &[x, table])
             }
             17 => self.latent_attention(x),
+            18 => self.mixture(x, shape),
             _ => self.bind(SumOverChips, &[x]).or_else(|| self.bind(GatherOverChips, &[x])),
         }
     }
@@ -227,6 +228,44 @@ impl Maker {
         self.builder.append(c, latents, pos).ok()?;
         self.builder.append(p, positions, pos).ok()?;
         Some(result)
+    }
+
+    /// A router and its experts.
+    fn mixture(&mut self, x: ValueId, shape: Shape) -> Option<ValueId> {
+        let (count, cut) = (self.random.pick(&[1, 6, 8]), self.random.coin() && self.chips > 1);
+        let top = 1 + self.random.below(u64::from(count)) as u32;
+        let router = RouterOp {
+            top,
+            score: self.random.pick(&[RouterScore::Softmax, RouterScore::SoftmaxChosen, RouterScore::Sigmoid]),
+            groups: self.random.coin().then(|| self.random.pick(&[(1, 1), (2, 1), (2, 2)])),
+            two_best: self.random.coin(),
+            normalised: self.random.coin(),
+            scale: self.random.real(),
+        };
+        let weight = self.declare(Role::Weight, Shape::matrix(shape.cols, count), Sharding::Whole)?;
+        let logits = self.bind(MatMul, &[x, weight])?;
+        let mut operands = vec![logits];
+        if self.random.coin() {
+            operands.push(self.declare(Role::Weight, Shape::matrix(1, count), Sharding::Whole)?);
+        }
+        let r = self.bind(router, &operands)?;
+        // Nothing but its experts may read it.
+        self.values.pop();
+        let clamped = Activation::SwigluClamped { alpha: self.random.real(), limit: self.random.real() };
+        let op = ExpertsOp {
+            count,
+            top,
+            activation: self.random.pick(&[Activation::Silu, Activation::Gelu, Activation::GeluTanh, clamped]),
+            on_input: self.random.coin(),
+        };
+        let split = |axis, parts| if cut { Sharding::Split { axis, parts } } else { Sharding::Whole };
+        let (columns, rows) = (split(Axis::Columns, self.chips), split(Axis::Rows, self.chips));
+        let mut bank = |rows, cols, sharding| self.declare(Role::Weight, Shape { seqs: count, rows, cols }, sharding);
+        let (gate, up) = (bank(shape.cols, WIDTH, columns)?, bank(shape.cols, WIDTH, columns)?);
+        let mut operands = vec![x, r, gate, up, bank(WIDTH, shape.cols, rows)?];
+        let biases = [bank(1, WIDTH, columns)?, bank(1, WIDTH, columns)?, bank(1, shape.cols, Sharding::Whole)?];
+        operands.extend(biases);
+        self.bind(op, &operands)
     }
 
     fn conv(&mut self, x: ValueId, shape: Shape, sharding: Sharding) -> Option<ValueId> {

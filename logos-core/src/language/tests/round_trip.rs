@@ -34,16 +34,19 @@ fn every_operation_of_the_table_is_in_a_hand_written_program() {
 
 #[test]
 fn generated_programs_read_back_as_they_are() {
-    let mut statements = 0;
+    let (mut statements, mut mixtures) = (0, 0);
     for seed in 0..400 {
         let program = program(seed);
         statements += program.statements.len();
+        let experts = |s: &&Statement| matches!(s, Statement::Let { op: crate::ops::Op::ExpertsOp(_), .. });
+        mixtures += program.statements.iter().filter(experts).count();
         assert_eq!(check(&program), Ok(()), "seed {seed}");
         let text = print(&program);
         let again = parse(&text).unwrap_or_else(|errors| panic!("seed {seed}:\n{text}\n{}", listed(&errors)));
         assert_eq!(again, program, "seed {seed}");
         assert_eq!(print(&again), text);
     }
+    assert!(mixtures > 20, "{mixtures} mixtures");
     assert!(statements > 4000, "the programs are too small to show anything: {statements} statements");
 }
 

@@ -5,7 +5,8 @@ use super::source::Random;
 use crate::author::sample::*;
 use crate::request::{Form, Weights};
 use crate::spec::{
-    Activation, Arrangement, Attention, AttentionSpan, LayerSpec, Mixer, ModelSpec, NormKind, Pairing, QkNorm,
+    Activation, Arrangement, Attention, AttentionSpan, ExpertTensors, Experts, FeedForward, LayerSpec, Mixer,
+    ModelSpec, NormKind, Pairing, QkNorm, RouterScore, Weight,
 };
 use crate::{kinds, shard};
 
@@ -140,6 +141,39 @@ fn arrangements_and_feed_forwards() {
             }));
         }
     }
+}
+
+fn mixture(stored: ExpertTensors, change: impl FnOnce(&mut Experts)) -> ModelSpec {
+    one_layer(|layer| {
+        let mut block = experts(stored);
+        change(&mut block);
+        layer.feed_forward = FeedForward::Experts(block);
+    })
+}
+
+#[test]
+fn mixtures_however_they_are_stored_and_routed() {
+    same(&mixture(ExpertTensors::Apart, |_| {}));
+    same(&mixture(ExpertTensors::Stacked, |block| {
+        block.shared = Some(mlp());
+        block.shared_gate = Some(linear("shared_gate", 1, HIDDEN));
+        block.router.normalised = false;
+    }));
+    same(&mixture(ExpertTensors::StackedTransposed, |block| {
+        *block = with_expert_biases(block.clone());
+        block.router.linear = with_bias(block.router.linear.clone(), "router");
+        block.router.score = RouterScore::SoftmaxChosen;
+        block.expert.activation = Activation::SwigluClamped { alpha: 1.702, limit: 0.5 };
+    }));
+    same(&mixture(ExpertTensors::Apart, |block| {
+        block.router.score = RouterScore::Sigmoid;
+        block.router.correction = Some(Weight::whole("l.{l}.router.correction", &[8]));
+        block.router.groups = (4, 2);
+        block.router.group_sum_of_two = true;
+        block.router.scale = 2.5;
+        block.router.on_input = true;
+        block.expert.activation = Activation::Gelu;
+    }));
 }
 
 #[test]

@@ -24,11 +24,14 @@ impl Random {
         for kind in programs {
             let layers = if kind.layers.is_empty() { &[depth][..] } else { &kind.layers };
             for (&layer, binding) in layers.iter().flat_map(|l| kind.bindings(*l).iter().map(move |b| (l, b))) {
-                let Source::Weight { weight, .. } = &binding.source else { continue };
-                let name = weight.tensor.name.replace("{l}", &layer.to_string());
-                let shape: Vec<usize> = weight.tensor.shape.iter().map(|&d| d as usize).collect();
-                let values = values(&name, &shape);
-                tensors.insert(name, (shape, values));
+                let Source::Weight { weight, bank, .. } = &binding.source else { continue };
+                let apart = bank.filter(|bank| !bank.stacked).map_or(1, |bank| bank.experts);
+                for expert in 0..apart {
+                    let name = weight.tensor.name_of(layer, expert);
+                    let shape: Vec<usize> = weight.tensor.shape.iter().map(|&d| d as usize).collect();
+                    let values = values(&name, &shape);
+                    tensors.insert(name, (shape, values));
+                }
             }
         }
         Random(tensors)
