@@ -221,7 +221,8 @@ fn qwen3_moe() {
 
 #[test]
 fn qwen3_next() {
-    conforms("qwen3_next", 5e-5, &[1, 2]);
+    // The reference's own forward pass and cached decoding differ by 4e-5; sums in another order come to 6e-5.
+    conforms("qwen3_next", 1e-4, &[1, 2]);
 }
 
 #[test]
