@@ -1,5 +1,5 @@
 //! The three forms of deployment as a build script writes them. A setter takes the size's unit as its name says; a
-//! size left out is refused, except `tp` and `batch`, which are 1.
+//! size left out is refused, except `batch`, which is 1, and `tp`, which is the widest that the model admits within the chip's rack.
 
 use logos_core::{At, Code, DeploymentRequest, Form, Refusal};
 
@@ -48,7 +48,7 @@ impl Decode {
     pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
         let ctx = required(self.ctx, name, "decode", "ctx", "the positions its carried state holds")?;
         let form = Form::Decode { ctx, batch: self.batch.unwrap_or(1) };
-        Ok(DeploymentRequest { name: name.to_owned(), form, tp: self.tp.unwrap_or(1) })
+        Ok(DeploymentRequest { name: name.to_owned(), form, tp: self.tp })
     }
 }
 
@@ -71,7 +71,7 @@ impl Prefill {
     pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
         let ctx = required(self.ctx, name, "prefill", "ctx", "the positions its carried state holds")?;
         let chunk = required(self.chunk, name, "prefill", "chunk", "the tokens of a step")?;
-        Ok(DeploymentRequest { name: name.to_owned(), form: Form::Prefill { ctx, chunk }, tp: self.tp.unwrap_or(1) })
+        Ok(DeploymentRequest { name: name.to_owned(), form: Form::Prefill { ctx, chunk }, tp: self.tp })
     }
 }
 
@@ -88,7 +88,7 @@ impl Forward {
 
     pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
         let rows = required(self.rows, name, "forward", "rows", "the tokens of the step")?;
-        Ok(DeploymentRequest { name: name.to_owned(), form: Form::Forward { rows }, tp: self.tp.unwrap_or(1) })
+        Ok(DeploymentRequest { name: name.to_owned(), form: Form::Forward { rows }, tp: self.tp })
     }
 }
 

@@ -85,7 +85,7 @@ impl Case {
                 Form::Decode { batch, .. } => (batch, batch),
                 Form::Prefill { chunk, .. } => (chunk, 1),
             };
-            let unit = chip().unit_at(deployment.tp);
+            let unit = chip().unit_at(deployment.chips());
             for kind in kinds {
                 let head_of_prefill = kind.role == Role::Head && matches!(deployment.form, Form::Prefill { .. });
                 let composed = compose(&Composition {
@@ -109,8 +109,9 @@ impl Case {
 
     fn programs(&self) -> Vec<(DeploymentRequest, Vec<KindProgram>)> {
         let spec = config::read(&self.config).expect("compiled before");
-        let programs =
-            |d: &DeploymentRequest| kinds::programs(&spec, d.form, d.tp, Weights::Config).expect("compiled before");
+        let programs = |d: &DeploymentRequest| {
+            kinds::programs(&spec, d.form, d.chips(), Weights::Config).expect("compiled before")
+        };
         self.deployments.iter().map(|d| (d.clone(), programs(d))).collect()
     }
 
@@ -142,11 +143,11 @@ fn chip() -> &'static Chip {
 }
 
 fn decode(tp: u32, ctx: u32, batch: u32) -> DeploymentRequest {
-    DeploymentRequest { name: "DECODE".into(), form: Form::Decode { ctx, batch }, tp }
+    DeploymentRequest { name: "DECODE".into(), form: Form::Decode { ctx, batch }, tp: Some(tp) }
 }
 
 fn prefill(tp: u32, ctx: u32, chunk: u32) -> DeploymentRequest {
-    DeploymentRequest { name: "PREFILL".into(), form: Form::Prefill { ctx, chunk }, tp }
+    DeploymentRequest { name: "PREFILL".into(), form: Form::Prefill { ctx, chunk }, tp: Some(tp) }
 }
 
 /// A dense model that admits every width up to 64 and a context of a million, so that one size can grow alone.

@@ -49,12 +49,14 @@ fn compile_deployment(
     chip: &'static Chip,
     deployment: &DeploymentRequest,
 ) -> Result<Vec<u32>, Vec<Refusal>> {
+    let deployment = &deployment.at_width(spec, chip);
     let refusals = request::check_deployment(spec, chip, deployment);
     if !refusals.is_empty() {
         return Err(refusals);
     }
     let fit = fit::facts(spec, chip, deployment, request.weights).map_err(|refusal| vec![refusal])?;
-    let DeploymentRequest { name, form, tp } = deployment;
+    let DeploymentRequest { name, form, .. } = deployment;
+    let tp = &deployment.chips();
     let here = |refusal: Refusal| in_deployment(refusal, name);
     let programs = kinds::programs(spec, *form, *tp, request.weights)
         .map_err(|found| found.into_iter().map(here).collect::<Vec<_>>())?;

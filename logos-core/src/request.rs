@@ -3,6 +3,10 @@
 
 mod check;
 
+use crate::chip::Chip;
+use crate::shard;
+use crate::spec::ModelSpec;
+
 pub use check::{MOST_ROWS, check, check_deployment, check_names};
 
 /// A form of deployment with its sizes.
@@ -36,8 +40,25 @@ pub struct DeploymentRequest {
     pub name: String,
     /// Form and sizes.
     pub form: Form,
-    /// Tensor-parallel width, chips.
-    pub tp: u32,
+    /// Tensor-parallel width, chips; where it is not given, the widest that the model admits within the chip's rack: see
+    /// [`DeploymentRequest::at_width`].
+    pub tp: Option<u32>,
+}
+
+impl DeploymentRequest {
+    /// The width, once there is one: 1 where none is given.
+    pub fn chips(&self) -> u32 {
+        self.tp.unwrap_or(1)
+    }
+
+    /// The same deployment with a width: its own, or the widest that the model admits within the rack the vendor ships (a node, where none is
+    /// tabulated; one chip, where no rate between chips is known). What the rest of the rack can do is serve replicas.
+    #[must_use]
+    pub fn at_width(&self, spec: &ModelSpec, chip: &Chip) -> DeploymentRequest {
+        let domain = if chip.has_link() { chip.chips_per_rack().max(chip.chips_per_node()) } else { 1 };
+        let widest = || shard::widths(spec, domain).last().copied().unwrap_or(1);
+        DeploymentRequest { tp: Some(self.tp.unwrap_or_else(widest)), ..self.clone() }
+    }
 }
 
 /// How weights are stored.

@@ -17,7 +17,7 @@ fn config_of(folder: &str) -> Vec<u8> {
 /// A deployment that checks: of each section its program, interval and bound.
 fn deployed(folder: &str, form: Form, tp: u32, weights: Weights) -> Vec<(String, u64, u64)> {
     let config = config_of(folder);
-    let deployment = DeploymentRequest { name: "D".to_owned(), form, tp };
+    let deployment = DeploymentRequest { name: "D".to_owned(), form, tp: Some(tp) };
     let request =
         Request { model: "m", config: &config, chip: SN50, weights, deployments: std::slice::from_ref(&deployment) };
     let compiled = match compile(&request) {

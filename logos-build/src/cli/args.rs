@@ -74,7 +74,7 @@ fn request(command: Command) -> Command {
                 .value_parser(MODES)
                 .help("The form of a step"),
         )
-        .arg(number("tp", "CHIPS", "Tensor-parallel width; 1 if left out"))
+        .arg(number("tp", "CHIPS", "Tensor-parallel width; the widest the model admits within a rack if left out"))
         .arg(number("ctx", "POSITIONS", "Context (decode, prefill)"))
         .arg(number("batch", "SEQUENCES", "Sequences of a step (decode); 1 if left out"))
         .arg(number("chunk", "TOKENS", "Tokens of a step (prefill)"))

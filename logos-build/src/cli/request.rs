@@ -16,11 +16,8 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     let form = form(matches).map_err(|more| refusals.extend(more)).ok();
     let (Some(config), Some(form)) = (config, form) else { return Err(Failure::Refused(refusals)) };
     let weights = Weights::from_name(text(matches, "weights")).unwrap_or_default();
-    let deployment = DeploymentRequest {
-        name: text(matches, "mode").to_ascii_uppercase(),
-        form,
-        tp: number(matches, "tp").unwrap_or(1),
-    };
+    let deployment =
+        DeploymentRequest { name: text(matches, "mode").to_ascii_uppercase(), form, tp: number(matches, "tp") };
     let request = Request {
         model: name(matches, path),
         config: &config,

@@ -27,7 +27,7 @@ fn configs(of: &str) -> Vec<(String, Vec<u8>)> {
 /// Compiles a deployment, and reads the bundle's programs again from their texts.
 fn compiled(spec: &ModelSpec, form: Form, tp: u32) -> Result<(), Vec<Refusal>> {
     let chip = chip::lookup("SN50").unwrap();
-    let deployment = DeploymentRequest { name: "D".into(), form, tp };
+    let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(tp) };
     let deployments = std::slice::from_ref(&deployment);
     let request = Request { model: "m", config: &[], chip: "SN50", weights: Weights::Config, deployments };
     let words = compile_deployment(&request, spec, chip, &deployment)?;
@@ -71,7 +71,7 @@ fn released_models_compile_over_a_node_or_what_holds_them() {
     let expected = [
         "falcon-7b-instruct TpSplit",
         "gemma-3-1b-it TpSplit",
-        "minimax-m2.7 LowerStatement",
+        "minimax-m2.7 TpSplit",
         "phi-4 TpSplit",
         "qwen2-7b-instruct TpSplit",
         "qwen3.8-2.4t-a95b FitMemory",

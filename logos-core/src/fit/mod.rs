@@ -90,7 +90,7 @@ impl<'a> Need<'a> {
     }
 
     fn facts(&self) -> Result<Result<FitFacts, Refusal>, TooLarge> {
-        let ledger = self.ledger(self.deployment.tp)?;
+        let ledger = self.ledger(self.deployment.chips())?;
         let (memory_bytes, memory) = self.chip.main_memory();
         let need = ledger.all(self.ctx, self.sequences)?;
         if need > u128::from(memory_bytes) {
@@ -146,7 +146,7 @@ impl<'a> Need<'a> {
         let (memory_bytes, memory) = self.chip.main_memory();
         let sequence = ledger.sequence(self.ctx)?;
         let Need { ctx, sequences, .. } = *self;
-        let tp = self.deployment.tp;
+        let tp = self.deployment.chips();
         let max_seqs = self.max_seqs(ledger)?;
         let max_ctx = self.max_ctx(ledger)?;
         let mut help = Vec::new();

@@ -7,7 +7,7 @@ use crate::spec::AttentionSpan;
 use crate::spec::test_models::{Heads, attention, layer, llama, model, qwen35};
 
 fn decode(tp: u32, ctx: u32, batch: u32) -> DeploymentRequest {
-    DeploymentRequest { name: "DECODE".into(), form: Form::Decode { ctx, batch }, tp }
+    DeploymentRequest { name: "DECODE".into(), form: Form::Decode { ctx, batch }, tp: Some(tp) }
 }
 
 fn ledger(spec: &ModelSpec, tp: u32) -> Ledger {
@@ -128,7 +128,7 @@ fn chips_without_hbm_are_measured_by_their_ddr() {
 #[test]
 fn a_forward_step_carries_nothing_and_looks_nothing_up() {
     let (spec, chip) = (qwen35(), lookup("SN50").unwrap());
-    let forward = DeploymentRequest { name: "F".into(), form: Form::Forward { rows: 64 }, tp: 8 };
+    let forward = DeploymentRequest { name: "F".into(), form: Form::Forward { rows: 64 }, tp: Some(8) };
     let fit = facts(&spec, chip, &forward, Weights::Config).unwrap();
     assert_eq!((fit.state_bytes, fit.kv_bytes, fit.max_ctx, fit.max_seqs), (0, 0, 0, 0));
     let with_lookup = facts(&spec, chip, &decode(8, 1, 1), Weights::Config).unwrap();

@@ -56,7 +56,7 @@ pub fn check_names(deployments: &[DeploymentRequest]) -> Vec<Refusal> {
 /// context, batch, chunk or rows against the model and the limits of exact arithmetic.
 pub fn check_deployment(spec: &ModelSpec, chip: &Chip, deployment: &DeploymentRequest) -> Vec<Refusal> {
     let mut check = Check { spec, chip, name: &deployment.name, refusals: Vec::new() };
-    check.width(deployment.tp);
+    check.width(deployment.chips());
     match deployment.form {
         Form::Forward { rows } => check.forward(rows),
         Form::Decode { ctx, batch } => {
@@ -223,7 +223,7 @@ mod tests {
     use crate::spec::test_models::{llama, qwen35};
 
     fn against(chip: &str, tp: u32, form: Form) -> Vec<(Code, At, String)> {
-        let deployment = DeploymentRequest { name: "D".into(), form, tp };
+        let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(tp) };
         let refusals = check_deployment(&qwen35(), lookup(chip).unwrap(), &deployment);
         assert!(refusals.iter().all(|r| r.help.is_some()), "{refusals:?}");
         refusals.into_iter().map(|r| (r.code, r.at, r.message)).collect()
@@ -231,6 +231,19 @@ mod tests {
 
     fn decode(ctx: u32, batch: u32) -> Form {
         Form::Decode { ctx, batch }
+    }
+
+    #[test]
+    fn a_width_left_out_is_the_widest_admitted_in_a_rack() {
+        let width = |spec: &ModelSpec, chip: &str| {
+            let deployment = DeploymentRequest { name: "D".into(), form: decode(1024, 1), tp: None };
+            deployment.at_width(spec, lookup(chip).unwrap()).tp
+        };
+        // A rack of SN50 has 16 chips; 24 query heads do not split over them. SN30's rate between chips is not published.
+        assert_eq!(width(&qwen35(), "SN50"), Some(8));
+        assert_eq!(width(&llama(), "SN50"), Some(16));
+        assert_eq!(width(&llama(), "SN10"), Some(8));
+        assert_eq!(width(&llama(), "SN30"), Some(1));
     }
 
     /// The one refusal of a deployment that has one.
@@ -303,7 +316,7 @@ mod tests {
     fn names_become_constants() {
         let named = |names: &[&str]| {
             let form = decode(1, 1);
-            let all: Vec<_> = names.iter().map(|&n| DeploymentRequest { name: n.into(), form, tp: 1 }).collect();
+            let all: Vec<_> = names.iter().map(|&n| DeploymentRequest { name: n.into(), form, tp: Some(1) }).collect();
             check_names(&all).into_iter().map(|r| (r.code, r.at)).collect::<Vec<_>>()
         };
         assert_eq!(named(&["DECODE", "_1", "decode_8x"]), []);
@@ -313,7 +326,7 @@ mod tests {
         }
         assert_eq!(named(&["A", "B", "A"]), bad("A"));
         assert_eq!(named(&[]), [(Code::RequestForm, At::Request)]);
-        let all = [DeploymentRequest { name: "A".into(), form: decode(0, 1), tp: 1 }];
+        let all = [DeploymentRequest { name: "A".into(), form: decode(0, 1), tp: Some(1) }];
         assert_eq!(check(&llama(), lookup("SN50").unwrap(), &all).len(), 1);
     }
 }

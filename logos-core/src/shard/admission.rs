@@ -50,10 +50,8 @@ pub enum SplitReason {
         /// Chips.
         chips: u32,
     },
-    /// A norm over the whole row of queries or keys would count replicated KV heads more than once.
-    ReplicatedNorm {
-        /// Key and value heads.
-        heads: u32,
+    /// A norm over the whole row of queries and keys: its squares would have to be summed over the chips, which no operation does yet.
+    WholeRowNorm {
         /// Chips.
         chips: u32,
     },
@@ -114,9 +112,8 @@ impl fmt::Display for SplitReason {
                 let heads_ = count(heads, "gated deltanet value head");
                 write!(f, "the {heads_} {} not split over {chips} chips", does(heads))
             }
-            SplitReason::ReplicatedNorm { heads, chips } => {
-                let heads_ = count(heads, "KV head");
-                write!(f, "the norm over all keys does not allow its {heads_} to replicate over {chips} chips")
+            SplitReason::WholeRowNorm { chips } => {
+                write!(f, "the norm over all queries and keys of a row is not split over {chips} chips yet")
             }
             SplitReason::FeedForward { columns, chips } => {
                 let columns_ = count(columns, "feed-forward column");
@@ -228,8 +225,8 @@ impl Against {
         if !kv.is_multiple_of(chips) && !replicates {
             self.add(SplitReason::KvHeads { heads: kv, chips });
         }
-        if matches!(attention.qk_norm, Some(QkNorm::FullWidth { .. })) && chips > kv {
-            self.add(SplitReason::ReplicatedNorm { heads: kv, chips });
+        if matches!(attention.qk_norm, Some(QkNorm::FullWidth { .. })) && chips > 1 {
+            self.add(SplitReason::WholeRowNorm { chips });
         }
     }
 

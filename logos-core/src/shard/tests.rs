@@ -41,7 +41,7 @@ fn ours(reason: SplitReason) -> Kind {
         SplitReason::Vocabulary { .. } => Kind::Vocabulary,
         SplitReason::NoChips
         | SplitReason::LatentHeads { .. }
-        | SplitReason::ReplicatedNorm { .. }
+        | SplitReason::WholeRowNorm { .. }
         | SplitReason::Expert { .. }
         | SplitReason::SharedExpert { .. } => panic!("{reason} of a dense model"),
     }

@@ -75,7 +75,7 @@ impl Runner {
                 Runner::Evaluated(Box::new(session))
             }
             Way::Executed(order) => {
-                let deployments = [DeploymentRequest { name: "D".to_owned(), form, tp }];
+                let deployments = [DeploymentRequest { name: "D".to_owned(), form, tp: Some(tp) }];
                 let request = Request {
                     model: name,
                     config: fixture.config.as_bytes(),

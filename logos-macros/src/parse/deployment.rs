@@ -143,7 +143,7 @@ fn request(shape: &Shape, name: String, value: impl Fn(Key) -> Option<u32>) -> O
         Kind::Prefill => Form::Prefill { ctx: value(Key::Ctx)?, chunk: value(Key::Chunk)? },
         Kind::Forward => Form::Forward { rows: value(Key::Rows)? },
     };
-    Some(DeploymentRequest { name, form, tp: value(Key::Tp).unwrap_or(1) })
+    Some(DeploymentRequest { name, form, tp: value(Key::Tp) })
 }
 
 /// Of attributes, the `cfg`s.
