@@ -45,8 +45,10 @@ impl Model<'_> {
             Form::Prefill { .. } => "PREFILL",
             Form::Forward { .. } => "FORWARD",
         };
-        let deployments: Vec<DeploymentRequest> =
-            forms.iter().map(|&form| DeploymentRequest { name: name(&form).to_owned(), form, tp: self.tp }).collect();
+        let deployments: Vec<DeploymentRequest> = forms
+            .iter()
+            .map(|&form| DeploymentRequest { name: name(&form).to_owned(), form, tp: Some(self.tp) })
+            .collect();
         let request = Request {
             model: self.name,
             config: self.config,
