@@ -158,6 +158,36 @@ fn what_is_no_bundle_is_said_so() {
 }
 
 #[test]
+fn a_checkpoint_is_described() {
+    let tiny = |name: &str| logos_tests::fixtures().join("tiny").join(name).display().to_string();
+    let file = folder("described").join("llama.json");
+    let path = file.to_str().expect("text");
+    let (status, text, err) = logos(&format!("describe {} --config {}/config.json", tiny("llama"), tiny("llama")));
+    assert_eq!((status, err.as_str()), (0, ""));
+    // Nine tensors a layer are nine rows, whatever the depth.
+    assert_eq!(json(&text)["tensors"].as_array().map(Vec::len), Some(12));
+    let row = r#"{"name":"model.layers.{}.mlp.up_proj.weight","storage":"F32","shape":[96,64],"at":[[[0,2]]]}"#;
+    assert!(text.contains(row), "{text}");
+    let (status, out, _) = logos(&format!("describe {} -o {path}", tiny("llama")));
+    assert_eq!((status, out), (0, format!("{path}: 30 tensors described in {} bytes\n", text.len())));
+    assert_eq!(fs::read_to_string(&file).expect("written"), text);
+    // Of GGUF the names are its own, and the model's all the same.
+    let gguf = tiny("qwen3_5/model-q8_0.gguf");
+    let (status, out, err) = logos(&format!("describe {gguf} --config {}/config.json", tiny("qwen3_5")));
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert_eq!(json(&out)["gguf"]["architecture"], "qwen35");
+    for (line, code, place) in [
+        (format!("describe {gguf} --config {}/config.json", tiny("llama")), "LOGOS-CKPT-06", "of model-q8_0.gguf"),
+        (format!("describe {}", tiny("")), "LOGOS-CKPT-01", "tiny"),
+        ("describe no-such-folder".to_owned(), "LOGOS-CKPT-01", "no-such-folder"),
+    ] {
+        let (status, out, err) = logos(&line);
+        assert_eq!((status, out.as_str()), (1, ""), "{line}");
+        assert!(err.contains(code) && err.contains(place), "{err}");
+    }
+}
+
+#[test]
 fn refusals_have_a_place_on_the_command_line() {
     let (status, out, err) = logos("check CONFIG:qwen3.5-27b --chip SN50 --tp 16 --ctx 262144 --json");
     assert_eq!(status, 1);

@@ -1,6 +1,6 @@
 //! The LOGOS compiler: a language model's `config.json` and a deployment in, lowered and certified spatial programs
 //! out. An ordinary library that reads no file and no environment; the macro, the build helper and the command are
-//! shells around [`compile`].
+//! shells around [`compile`]. Under the feature `checkpoint`, which none of the first two has, it opens checkpoint files that it is told to.
 
 pub mod author;
 pub mod certify;

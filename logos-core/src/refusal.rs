@@ -99,6 +99,10 @@ codes! {
     CheckpointShape = "LOGOS-CKPT-07", "a tensor has another shape than the config's";
     /// A value that is infinite or no number.
     CheckpointValue = "LOGOS-CKPT-08", "a tensor has a value that cannot be computed with";
+    /// A GGUF file of an architecture whose names are not known.
+    CheckpointNames = "LOGOS-CKPT-09", "a GGUF file's names are not known";
+    /// A description of a checkpoint that is none.
+    CheckpointDescription = "LOGOS-CKPT-10", "a checkpoint's description is not well formed";
 }
 
 impl fmt::Display for Code {

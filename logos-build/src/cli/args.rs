@@ -38,6 +38,29 @@ pub(super) fn command() -> Command {
         ))
         .subcommand(simulate(Command::new("simulate")))
         .subcommand(
+            Command::new("describe")
+                .about("Describe a checkpoint's tensors in a small text that stands for it in a build")
+                .arg(
+                    Arg::new("checkpoint")
+                        .value_name("MODEL_DIR")
+                        .required(true)
+                        .help("A folder with safetensors or one GGUF file, or such a file"),
+                )
+                .arg(
+                    Arg::new("config")
+                        .long("config")
+                        .value_name("CONFIG")
+                        .help("Also hold it to the model of this config.json"),
+                )
+                .arg(
+                    Arg::new("output")
+                        .short('o')
+                        .long("output")
+                        .value_name("FILE")
+                        .help("The file to write; standard output if left out"),
+                ),
+        )
+        .subcommand(
             Command::new("inspect")
                 .about("List and re-check the bundles of a .logos file or of a finished binary")
                 .arg(

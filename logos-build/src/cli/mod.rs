@@ -2,6 +2,7 @@
 //! scripts: 0 if what was asked holds, 1 if it is refused or does not check, 2 if the command line is wrong.
 
 mod args;
+mod checkpoint;
 mod document;
 mod explain;
 mod host;
@@ -67,6 +68,7 @@ fn dispatch(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
         Some(("program", matches)) => report::program(matches, out),
         Some(("emit", matches)) => report::emit(matches, out),
         Some(("simulate", matches)) => simulate::simulate(matches, out),
+        Some(("describe", matches)) => checkpoint::describe(matches, out),
         Some(("inspect", matches)) => inspect::inspect(matches, out),
         Some(("explain", matches)) => explain::explain(matches, out),
         Some((other, _)) => Err(Failure::File(format!("no command `{other}`"))),

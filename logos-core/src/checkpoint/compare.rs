@@ -1,9 +1,11 @@
 //! A checkpoint's headers held to what a model binds.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::fault::Place;
 use super::headers::{Headers, TensorId};
+use super::resolve::Parts;
 use crate::spec::{ModelSpec, Stored, inventory};
 use crate::{Code, Refusal};
 
@@ -43,23 +45,36 @@ pub fn compare(headers: &Headers, spec: &ModelSpec) -> Result<Vec<(TensorId, Unu
     let inventory = inventory(spec).map_err(|refusal| vec![refusal])?;
     let mut faults = Faults::default();
     let mut used = vec![false; headers.tensors().len()];
+    // Of tensors that hold those of several experts, the elements that are bound.
+    let mut bound_of: BTreeMap<TensorId, u64> = BTreeMap::new();
     for bound in inventory.iter() {
         match headers.resolve(&bound.name) {
             Ok(Some(resolved)) => {
-                for id in resolved.parts.ids() {
-                    used[id.index()] = true;
-                    if !bound.shape.iter().map(|&axis| u64::from(axis)).eq(resolved.shape.iter().copied()) {
-                        faults.push(|| misshapen(headers.place(id), &bound, &resolved.shape));
-                        break;
-                    }
+                resolved.parts.ids().for_each(|id| used[id.index()] = true);
+                let first = resolved.parts.first();
+                if !bound.shape.iter().map(|&axis| u64::from(axis)).eq(resolved.shape.iter().copied()) {
+                    faults.push(|| misshapen(headers.place(first), &bound, &resolved.shape));
+                } else if matches!(resolved.parts, Parts::Plain(_))
+                    && resolved.shape.len() < headers.get(first).shape.len()
+                {
+                    *bound_of.entry(first).or_default() += resolved.shape.iter().product::<u64>();
                 }
             }
             Ok(None) => faults.push(|| missing(headers.whole(), &bound)),
             Err(refusal) => {
                 // What cannot be read is there all the same.
-                headers.named(&bound.name).for_each(|id| used[id.index()] = true);
+                headers.named(&bound.name).into_iter().for_each(|id| used[id.index()] = true);
                 faults.push(|| refusal);
             }
+        }
+    }
+    for (id, bound) in bound_of {
+        let stored = &headers.get(id).shape;
+        let expert: u64 = stored.iter().skip(1).product();
+        if stored.first().is_some_and(|&experts| experts.checked_mul(expert) != Some(bound)) {
+            let expected = format!("{} experts", bound / expert.max(1));
+            let what = "it holds more experts than the config has";
+            faults.push(|| headers.place(id).refuse(Code::CheckpointShape, what, expected, format!("{stored:?}")));
         }
     }
     let mut unused = Vec::new();

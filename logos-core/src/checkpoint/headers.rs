@@ -1,6 +1,7 @@
 //! What the headers of a checkpoint say: its tensors, in order, and where their bytes lie.
 
 use super::fault::Place;
+use super::gguf::GgufNames;
 use super::resolve::{Resolved, resolve};
 use super::storage::Storage;
 use crate::{Code, Refusal};
@@ -38,6 +39,8 @@ pub struct Headers {
     /// The file of each tensor.
     file_of: Vec<FileId>,
     by_name: Vec<TensorId>,
+    /// What the names mean, in a GGUF file; elsewhere they are the model's own.
+    gguf: Option<GgufNames>,
 }
 
 impl Headers {
@@ -68,6 +71,16 @@ impl Headers {
             }
             None => Ok(headers),
         }
+    }
+
+    /// With GGUF's names.
+    pub(super) fn with_gguf(self, names: GgufNames) -> Self {
+        Headers { gguf: Some(names), ..self }
+    }
+
+    /// What the names mean, in a GGUF file.
+    pub(super) fn gguf(&self) -> Option<&GgufNames> {
+        self.gguf.as_ref()
     }
 
     /// What is stored, in order.
@@ -113,13 +126,20 @@ impl Headers {
 
     /// The tensor that a model calls so, with what is needed to read it.
     pub(super) fn resolve(&self, name: &str) -> Result<Option<Resolved>, Refusal> {
-        resolve(self, name)
+        match &self.gguf {
+            Some(names) => names.resolve(self, name),
+            None => resolve(self, name),
+        }
     }
 
     /// What is stored for a name, whether or not it can be read.
-    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = TensorId> {
-        ["", "_blocks", "_scales", "_scale_inv", "_scale"]
-            .into_iter()
-            .filter_map(move |tail| self.find(&format!("{name}{tail}")))
+    pub(super) fn named(&self, name: &str) -> Vec<TensorId> {
+        match &self.gguf {
+            Some(names) => names.named(self, name).into_iter().collect(),
+            None => {
+                let tails = ["", "_blocks", "_scales", "_scale_inv", "_scale"];
+                tails.iter().filter_map(|tail| self.find(&format!("{name}{tail}"))).collect()
+            }
+        }
     }
 }

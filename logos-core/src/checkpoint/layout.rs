@@ -20,7 +20,7 @@ pub(super) fn elements(shape: &[u64]) -> Option<u64> {
 /// Puts tensors in the order of their bytes and holds them to the file: inside it, none over another, and nothing between two, before
 /// the first or after the last that is `padding` bytes or more.
 pub(super) fn check_layout(file: &str, tensors: &mut [Laid], data: Range<u64>, padding: u64) -> Result<(), Refusal> {
-    tensors.sort_by(|a, b| (a.bytes.start, a.bytes.end).cmp(&(b.bytes.start, b.bytes.end)));
+    tensors.sort_by_key(|laid| (laid.bytes.start, laid.bytes.end));
     let place = Place::file(file);
     let refuse = |tensor: &str, what: &str, expected: String, found: &Range<u64>| {
         place.tensor(tensor).refuse(Code::CheckpointHeader, what, expected, span(found))

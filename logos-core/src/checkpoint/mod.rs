@@ -1,6 +1,6 @@
 //! Checkpoints: what their headers say, whether that is the model's, and the values of their tensors.
 //!
-//! In: files of the safetensors format, mapped into memory. Out: an ordered list of tensors ([`Headers`]), held to a
+//! In: files of the safetensors and GGUF formats, mapped into memory, or a description of them. Out: an ordered list of tensors ([`Headers`]), held to a
 //! [`ModelSpec`](crate::spec::ModelSpec) by [`compare`], and their values as f32, read where they are used ([`TensorRead`]). Does not know
 //! about programs, chips and slices.
 //!
@@ -12,7 +12,9 @@ mod arrange;
 mod compare;
 #[cfg(feature = "checkpoint")]
 mod decode;
+mod description;
 mod fault;
+mod gguf;
 mod headers;
 #[cfg(feature = "checkpoint")]
 mod index;
@@ -41,5 +43,6 @@ pub use view::TensorView;
 #[cfg(feature = "checkpoint")]
 pub use weights::ModelWeights;
 
-#[cfg(all(test, feature = "checkpoint"))]
+#[cfg(test)]
+#[cfg(feature = "checkpoint")]
 mod tests;

@@ -3,18 +3,20 @@
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use memmap2::Mmap;
 
 use super::arrange::Arrangement;
 use super::fault::{Place, shown};
+use super::gguf;
 use super::headers::{Headers, TensorId};
 use super::index::{Index, MAX_INDEX};
 use super::layout::Laid;
 use super::resolve::{Parts, Resolved, resolve, unread};
 use super::safetensors;
 use super::storage::Storage;
-use super::view::{Data, TensorView};
+use super::view::{Data, Stretch, TensorView};
 use crate::{Code, Refusal};
 
 /// The index beside shards.
@@ -30,29 +32,29 @@ const SINGLE: &str = "model.safetensors";
 pub struct Checkpoint {
     headers: Headers,
     /// Bytes of each file, by [`super::FileId`].
-    files: Vec<Bytes>,
+    files: Vec<Arc<FileBytes>>,
     /// Bytes of each tensor in its file.
     extents: Vec<Range<u64>>,
 }
 
 #[derive(Debug)]
-enum Bytes {
+pub(super) enum FileBytes {
     Mapped(Mmap),
     Held(Vec<u8>),
 }
 
-impl Bytes {
-    fn as_slice(&self) -> &[u8] {
+impl FileBytes {
+    pub(super) fn as_slice(&self) -> &[u8] {
         match self {
-            Bytes::Mapped(map) => map,
-            Bytes::Held(bytes) => bytes,
+            FileBytes::Mapped(map) => map,
+            FileBytes::Held(bytes) => bytes,
         }
     }
 }
 
 impl Checkpoint {
-    /// Opens a folder as Hugging Face lays it out (`model.safetensors`, or `model.safetensors.index.json` and its shards), or one
-    /// safetensors file or index.
+    /// Opens a folder as Hugging Face lays it out (`model.safetensors`, or `model.safetensors.index.json` and its shards) or with one
+    /// GGUF file; or a safetensors file, an index, or a GGUF file. A folder's GGUF file is for those that have nothing else.
     ///
     /// # Errors
     /// [`Code::CheckpointFile`] where files are missing or cannot be read, and what reading their headers refuses.
@@ -64,12 +66,12 @@ impl Checkpoint {
         }
     }
 
-    /// A safetensors file that is in memory.
+    /// A safetensors or GGUF file that is in memory.
     ///
     /// # Errors
     /// What reading its header refuses.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Checkpoint, Refusal> {
-        Checkpoint::new(vec![(name.to_owned(), Bytes::Held(bytes))])
+        Checkpoint::new(vec![(name.to_owned(), FileBytes::Held(bytes))])
     }
 
     fn sharded(path: &Path) -> Result<Checkpoint, Refusal> {
@@ -88,19 +90,29 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    fn new(files: Vec<(String, Bytes)>) -> Result<Checkpoint, Refusal> {
+    fn new(files: Vec<(String, FileBytes)>) -> Result<Checkpoint, Refusal> {
         let mut extents = Vec::new();
         let mut stored = Vec::with_capacity(files.len());
+        let mut names = None;
         for (name, bytes) in &files {
-            let laid = safetensors::parse(name, bytes.as_slice())?;
+            let laid = if bytes.as_slice().starts_with(gguf::MAGIC) {
+                let (laid, meanings) = gguf::parse(name, bytes.as_slice())?;
+                names = Some(meanings);
+                laid
+            } else {
+                safetensors::parse(name, bytes.as_slice())?
+            };
             let tensors = laid.into_iter().map(|Laid { tensor, bytes }| {
                 extents.push(bytes);
                 tensor
             });
             stored.push((name.clone(), tensors.collect()));
         }
-        let headers = Headers::new(stored)?;
-        Ok(Checkpoint { headers, extents, files: files.into_iter().map(|(_, bytes)| bytes).collect() })
+        let mut headers = Headers::new(stored)?;
+        if let Some(names) = names {
+            headers = headers.with_gguf(names);
+        }
+        Ok(Checkpoint { headers, extents, files: files.into_iter().map(|(_, bytes)| Arc::new(bytes)).collect() })
     }
 
     /// What the headers say.
@@ -125,23 +137,23 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Code::CheckpointStorage`] where it is stored in a way that is not read.
-    pub fn tensor(&self, name: &str) -> Result<Option<TensorView<'_>>, Refusal> {
+    pub fn tensor(&self, name: &str) -> Result<Option<TensorView>, Refusal> {
         self.headers.resolve(name)?.map(|resolved| self.view(&resolved)).transpose()
     }
 
     /// The tensor that the files call so, its values as they are stored.
-    pub(super) fn stored(&self, name: &str) -> Result<Option<TensorView<'_>>, Refusal> {
+    pub(super) fn stored(&self, name: &str) -> Result<Option<TensorView>, Refusal> {
         resolve(&self.headers, name)?.map(|resolved| self.view(&resolved)).transpose()
     }
 
-    fn view(&self, resolved: &Resolved) -> Result<TensorView<'_>, Refusal> {
-        let first = resolved.parts.ids().next();
+    fn view(&self, resolved: &Resolved) -> Result<TensorView, Refusal> {
+        let id = resolved.parts.first();
         let shape = resolved.shape.iter().map(|&axis| usize::try_from(axis).ok()).collect::<Option<Vec<usize>>>();
         // Some axis may be 0, and the others then as long as they like.
         let sound =
             shape.filter(|shape| shape.iter().try_fold(1usize, |n, &axis| n.checked_mul(axis.max(1))).is_some());
-        let (Some(shape), Some(id)) = (sound, first) else {
-            let place = first.map_or(self.headers.whole(), |id| self.headers.place(id));
+        let Some(shape) = sound else {
+            let place = self.headers.place(id);
             let found = format!("{:?}", resolved.shape);
             return Err(place.refuse(
                 Code::CheckpointHeader,
@@ -157,26 +169,40 @@ impl Checkpoint {
                 let mut factors = vec![0.0; self.headers.get(scales).shape.iter().product::<u64>() as usize];
                 TensorView::new(vec![factors.len()], self.plain(scales)?, Arrangement::default()).fill(&mut factors);
                 let across = shape.get(1).map_or(1, |columns| columns.div_ceil(block[1]));
-                Data::Scaled { values: self.bytes(values), scales: factors, block, across }
+                Data::Scaled { values: self.stretch(values), scales: factors.into(), block, across }
             }
             Parts::Mxfp4 { blocks, scales } => {
                 let &[_, input, out] = &shape[..] else { return Err(unread(self.headers.place(id), Storage::U8)) };
-                Data::Mxfp4 { blocks: self.bytes(blocks), scales: self.bytes(scales), out, input }
+                Data::Mxfp4 { blocks: self.stretch(blocks), scales: self.stretch(scales), out, input }
             }
         };
         Ok(TensorView::new(shape, data, resolved.arrangement))
     }
 
-    fn plain(&self, id: TensorId) -> Result<Data<'_>, Refusal> {
-        let bytes = self.bytes(id);
+    /// The values of a tensor that is stored as it is, whole, in F32 that can be used as they lie.
+    pub(super) fn floats(&self, name: &str) -> Option<&[f32]> {
+        let resolved = self.headers.resolve(name).ok()??;
+        let Parts::Plain(id) = resolved.parts else { return None };
+        let tensor = self.headers.get(id);
+        let whole = resolved.arrangement == Arrangement::default()
+            && tensor.storage == Storage::F32
+            && resolved.shape.iter().product::<u64>() == tensor.shape.iter().product::<u64>();
+        bytemuck::try_cast_slice(self.bytes(id)).ok().filter(|_| whole && cfg!(target_endian = "little"))
+    }
+
+    fn stretch(&self, id: TensorId) -> Stretch {
+        let Range { start, end } = self.extents[id.index()];
+        // Held to the file's length when its header was read.
+        Stretch::new(self.files[self.headers.file_of(id).0 as usize].clone(), start as usize..end as usize)
+    }
+
+    fn plain(&self, id: TensorId) -> Result<Data, Refusal> {
+        let stretch = self.stretch(id);
         match self.headers.get(id).storage {
-            Storage::F32 => match bytemuck::try_cast_slice(bytes) {
-                Ok(floats) if cfg!(target_endian = "little") => Ok(Data::Floats(floats)),
-                Ok(_) | Err(_) => Ok(Data::F32(bytes)),
-            },
-            Storage::F16 => Ok(Data::F16(bytes)),
-            Storage::Bf16 => Ok(Data::Bf16(bytes)),
-            Storage::Q8_0 => Ok(Data::Q8_0(bytes)),
+            Storage::F32 => Ok(Data::F32(stretch)),
+            Storage::F16 => Ok(Data::F16(stretch)),
+            Storage::Bf16 => Ok(Data::Bf16(stretch)),
+            Storage::Q8_0 => Ok(Data::Q8_0(stretch)),
             storage => Err(unread(self.headers.place(id), storage)),
         }
     }
@@ -198,13 +224,18 @@ fn choose(folder: &Path) -> Result<PathBuf, Refusal> {
         }
         (false, false) => {
             let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+            let ends = [".safetensors", ".bin", ".gguf", ".pth", ".pt"];
             let mut found: Vec<String> = entries
-                .filter_map(|entry| Some(shown(entry.ok()?.file_name().to_str()?)))
-                .filter(|name| [".safetensors", ".bin", ".gguf", ".pth", ".pt"].iter().any(|end| name.ends_with(end)))
+                .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+                .filter(|name| ends.iter().any(|end| name.ends_with(end)))
                 .collect();
             found.sort();
-            let found = if found.is_empty() { "no weights".to_owned() } else { found.join(", ") };
-            let expected = format!("{SINGLE}, or {INDEX} and its shards");
+            let mut ggufs = found.iter().filter(|name| name.ends_with(".gguf"));
+            if let (Some(only), None) = (ggufs.next(), ggufs.next()) {
+                return Ok(folder.join(only));
+            }
+            let found = if found.is_empty() { "no weights".to_owned() } else { shown(&found.join(", ")) };
+            let expected = format!("{SINGLE}, or {INDEX} and its shards, or one .gguf file");
             Err(place
                 .refuse(Code::CheckpointFile, "the folder has no checkpoint", expected, found)
                 .help("name the file itself where it has another name"))
@@ -212,7 +243,7 @@ fn choose(folder: &Path) -> Result<PathBuf, Refusal> {
     }
 }
 
-fn map(path: &Path) -> Result<Bytes, Refusal> {
+fn map(path: &Path) -> Result<FileBytes, Refusal> {
     let failed = |error: std::io::Error| unreadable(path, &error);
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -228,7 +259,7 @@ fn map(path: &Path) -> Result<Bytes, Refusal> {
     }
     // SAFETY: a map is as sound as the file stays unchanged, which `Checkpoint` asks of its user.
     let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
-    Ok(Bytes::Mapped(map))
+    Ok(FileBytes::Mapped(map))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Refusal {

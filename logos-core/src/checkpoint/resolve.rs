@@ -30,14 +30,20 @@ pub(super) enum Parts {
 }
 
 impl Parts {
-    /// All of them, the values first.
+    /// The one that holds the values.
+    pub(super) fn first(&self) -> TensorId {
+        match *self {
+            Parts::Plain(id) | Parts::Scaled { values: id, .. } | Parts::Mxfp4 { blocks: id, .. } => id,
+        }
+    }
+
+    /// All of them.
     pub(super) fn ids(&self) -> impl Iterator<Item = TensorId> {
-        let (first, second) = match *self {
-            Parts::Plain(id) => (id, None),
-            Parts::Scaled { values, scales, .. } => (values, Some(scales)),
-            Parts::Mxfp4 { blocks, scales } => (blocks, Some(scales)),
+        let second = match *self {
+            Parts::Plain(_) => None,
+            Parts::Scaled { scales, .. } | Parts::Mxfp4 { scales, .. } => Some(scales),
         };
-        std::iter::once(first).chain(second)
+        std::iter::once(self.first()).chain(second)
     }
 }
 

@@ -2,59 +2,73 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::arrange::{Arrangement, Order};
 use super::decode;
+use super::open::FileBytes;
 use super::read::TensorRead;
 
-/// A tensor of a [`super::Checkpoint`], as the model has it.
+/// A tensor of a [`super::Checkpoint`], as the model has it. Keeps the file open that it is in.
 #[derive(Clone, Debug)]
-pub struct TensorView<'c> {
+pub struct TensorView {
     shape: Vec<usize>,
     columns: usize,
-    data: Data<'c>,
+    data: Data,
     arrangement: Arrangement,
+}
+
+/// A part of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    file: Arc<FileBytes>,
+    range: Range<usize>,
+}
+
+impl Stretch {
+    /// `range` is inside the file.
+    pub(super) fn new(file: Arc<FileBytes>, range: Range<usize>) -> Self {
+        Stretch { file, range }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.file.as_slice()[self.range.clone()]
+    }
+
+    /// F32 as they lie, where their place in memory and the order of their bytes are this machine's.
+    pub(super) fn floats(&self) -> Option<&[f32]> {
+        bytemuck::try_cast_slice(self.bytes()).ok().filter(|_| cfg!(target_endian = "little"))
+    }
 }
 
 /// Stored elements. Their number was held to the shape when the headers were read.
 #[derive(Clone, Debug)]
-pub(super) enum Data<'c> {
-    /// F32 where they can be used as they lie.
-    Floats(&'c [f32]),
-    /// Other F32.
-    F32(&'c [u8]),
-    F16(&'c [u8]),
-    Bf16(&'c [u8]),
-    Q8_0(&'c [u8]),
+pub(super) enum Data {
+    F32(Stretch),
+    F16(Stretch),
+    Bf16(Stretch),
+    Q8_0(Stretch),
     /// F8_E4M3; a scale every `block` rows and columns, `across` of them a row.
     Scaled {
-        values: &'c [u8],
-        scales: Vec<f32>,
+        values: Stretch,
+        scales: Arc<[f32]>,
         block: [usize; 2],
         across: usize,
     },
     /// `[rows, out, input / 32]` blocks, read as rows of `[input, out]`.
     Mxfp4 {
-        blocks: &'c [u8],
-        scales: &'c [u8],
+        blocks: Stretch,
+        scales: Stretch,
         out: usize,
         input: usize,
     },
 }
 
-impl<'c> TensorView<'c> {
+impl TensorView {
     /// `shape` has as many elements as `data`, or the arrangement's part of them.
-    pub(super) fn new(shape: Vec<usize>, data: Data<'c>, arrangement: Arrangement) -> Self {
+    pub(super) fn new(shape: Vec<usize>, data: Data, arrangement: Arrangement) -> Self {
         let columns = shape.get(1..).unwrap_or_default().iter().product();
         TensorView { shape, columns, data, arrangement }
-    }
-
-    /// As [`TensorRead::floats`], for as long as the checkpoint is there.
-    pub fn mapped(&self) -> Option<&'c [f32]> {
-        let Data::Floats(floats) = self.data else { return None };
-        let elements = self.rows() * self.columns;
-        let first = self.arrangement.first_row * self.columns;
-        self.arrangement.is_consecutive().then(|| &floats[first..first + elements])
     }
 
     /// All values in row-major order, into as many floats.
@@ -72,36 +86,46 @@ impl<'c> TensorView<'c> {
     fn stored(&self, row: usize, column: usize, out: &mut [f32]) {
         let start = row * self.columns + column;
         match &self.data {
-            Data::Floats(floats) => out.copy_from_slice(&floats[start..start + out.len()]),
-            Data::F32(bytes) => decode::f32s(bytes, start, out),
-            Data::F16(bytes) => decode::f16s(bytes, start, out),
-            Data::Bf16(bytes) => decode::bf16s(bytes, start, out),
-            Data::Q8_0(bytes) => decode::q8_0s(bytes, start, out),
+            Data::F32(stretch) => match stretch.floats() {
+                Some(floats) => out.copy_from_slice(&floats[start..start + out.len()]),
+                None => decode::f32s(stretch.bytes(), start, out),
+            },
+            Data::F16(stretch) => decode::f16s(stretch.bytes(), start, out),
+            Data::Bf16(stretch) => decode::bf16s(stretch.bytes(), start, out),
+            Data::Q8_0(stretch) => decode::q8_0s(stretch.bytes(), start, out),
             Data::Scaled { values, scales, block: [high, wide], across } => {
                 let scales = &scales[row / high * across..][..*across];
-                decode::f8_e4m3s(&values[start..], column, scales, *wide, out);
+                decode::f8_e4m3s(&values.bytes()[start..], column, scales, *wide, out);
             }
             Data::Mxfp4 { blocks, scales, out: outs, input } => {
-                for (value, at) in out.iter_mut().zip(column..) {
-                    let stored_row = row * outs + at % outs;
-                    *value = decode::mxfp4(blocks, scales, stored_row * input + at / outs);
+                let (blocks, scales) = (blocks.bytes(), scales.bytes());
+                let (mut from, mut to) = (column / outs.max(&1), column % outs.max(&1));
+                for value in out {
+                    *value = decode::mxfp4(blocks, scales, (row * outs + to) * input + from);
+                    to += 1;
+                    if to == *outs {
+                        (from, to) = (from + 1, 0);
+                    }
                 }
             }
         }
     }
 }
 
-impl TensorRead for TensorView<'_> {
+impl TensorRead for TensorView {
     fn shape(&self) -> &[usize] {
         &self.shape
     }
 
     fn floats(&self) -> Option<&[f32]> {
-        self.mapped()
+        let Data::F32(stretch) = &self.data else { return None };
+        let first = self.arrangement.first_row * self.columns;
+        let elements = self.rows() * self.columns;
+        stretch.floats().filter(|_| self.arrangement.is_consecutive()).map(|floats| &floats[first..first + elements])
     }
 
     fn values(&self) -> Cow<'_, [f32]> {
-        match self.mapped() {
+        match self.floats() {
             Some(floats) => Cow::Borrowed(floats),
             None => {
                 let mut values = vec![0.0; self.rows() * self.columns];

@@ -32,7 +32,7 @@ impl Checkpoint {
 
 impl<'c> ModelWeights<'c> {
     /// A tensor by the name the model has for it, layer and expert filled in; none where the model has no such tensor.
-    pub fn tensor(&self, name: &str) -> Option<TensorView<'c>> {
+    pub fn tensor(&self, name: &str) -> Option<TensorView> {
         // What it binds was resolved once when the two were compared, so a refusal here is of another tensor.
         self.checkpoint.tensor(name).ok().flatten()
     }
@@ -78,14 +78,14 @@ impl<'c> ModelWeights<'c> {
             return Ok(());
         };
         let headers = self.checkpoint.headers();
-        let place = headers.named(name).next().map_or(headers.whole().tensor(name), |id| headers.place(id));
+        let place = headers.named(name).first().copied().map_or(headers.whole().tensor(name), |id| headers.place(id));
         let what = format!("its value at row {row}, column {column} is none to compute with");
         let refusal = place.refuse(Code::CheckpointValue, what, "finite numbers", value);
         Err(if place.tensor == Some(name) { refusal } else { refusal.fact("the model's name", name) })
     }
 
     /// Whether a stored tensor has a view's values.
-    fn equals(&self, id: TensorId, other: &TensorView<'_>) -> bool {
+    fn equals(&self, id: TensorId, other: &TensorView) -> bool {
         let name = &self.checkpoint.headers().get(id).name;
         let Ok(Some(tensor)) = self.checkpoint.stored(name) else { return false };
         let columns = other.columns();
@@ -101,7 +101,7 @@ impl<'c> ModelWeights<'c> {
 impl WeightSource for ModelWeights<'_> {
     fn read(&self, tensor: &str) -> Option<TensorData<'_>> {
         let view = self.tensor(tensor)?;
-        let values = match view.mapped() {
+        let values = match self.checkpoint.floats(tensor) {
             Some(floats) => Cow::Borrowed(floats),
             None => Cow::Owned(view.values().into_owned()),
         };

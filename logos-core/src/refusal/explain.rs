@@ -164,7 +164,7 @@ impl Code {
             }
             Code::CheckpointFile => {
                 "A checkpoint is a folder with `model.safetensors`, or with `model.safetensors.index.json` and the \
-                 shards it names, or one file named as such. The message says what was found instead. Pickled files \
+                 shards it names, or with one `.gguf` file; or such a file itself, under any name. The message says what was found instead. Pickled files \
                  (`pytorch_model.bin`) run code when they are read and are never opened: convert them to safetensors."
             }
             Code::CheckpointHeader => {
@@ -205,6 +205,17 @@ impl Code {
                  other values. With the former every logit becomes no number sooner or later: the file is damaged, \
                  or training diverged before it was saved. With the latter the config or the checkpoint is wrong \
                  about the tie."
+            }
+            Code::CheckpointNames => {
+                "A GGUF file names its tensors in its own way and stores some of them in another order, or changed: \
+                 which ones depends on its architecture. It is read where that is known and undone exactly. Use the \
+                 safetensors checkpoint the file was converted from."
+            }
+            Code::CheckpointDescription => {
+                "A description lists a checkpoint's tensors, their shapes and how they are stored, so that a build \
+                 needs no checkpoint. It is written by `cargo logos describe` and not meant to be edited: one that \
+                 does not parse, stands for tensors twice, or is of another version is refused. Write it again from \
+                 the checkpoint."
             }
         }
     }

@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use logos_core::checkpoint::TensorRead;
 use logos_core::config;
 use logos_core::reference::{TensorData, WeightSource};
+use logos_core::simulate::{SharedTensor, TensorStore};
 use logos_core::spec::ModelSpec;
 use safetensors::SafeTensors;
 
@@ -19,7 +23,33 @@ pub(crate) struct Fixture {
 }
 
 /// Tensors by name.
-pub(crate) struct Checkpoint(pub(crate) BTreeMap<String, (Vec<usize>, Vec<f32>)>);
+pub(crate) struct Checkpoint(BTreeMap<String, Arc<Held>>);
+
+/// A tensor in memory.
+struct Held {
+    shape: Vec<usize>,
+    values: Vec<f32>,
+}
+
+impl TensorRead for Held {
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn floats(&self) -> Option<&[f32]> {
+        Some(&self.values)
+    }
+
+    fn read(&self, row: usize, columns: Range<usize>, out: &mut [f32]) {
+        out.copy_from_slice(&self.values[row * self.columns()..][columns]);
+    }
+}
+
+impl TensorStore for Checkpoint {
+    fn open(&self, tensor: &str) -> Option<SharedTensor> {
+        self.0.get(tensor).map(|held| held.clone() as SharedTensor)
+    }
+}
 
 /// A prompt and what follows it.
 pub(crate) struct Prompt {
@@ -35,7 +65,7 @@ pub(crate) struct Prompt {
 
 impl WeightSource for Checkpoint {
     fn read(&self, tensor: &str) -> Option<TensorData<'_>> {
-        let (shape, values) = self.0.get(tensor)?;
+        let Held { shape, values } = &**self.0.get(tensor)?;
         Some(TensorData { shape: shape.clone(), values: Cow::Borrowed(values) })
     }
 }
@@ -54,19 +84,19 @@ impl Fixture {
         let tensors = SafeTensors::deserialize(&bytes).unwrap();
         let checkpoint = tensors.iter().map(|(tensor, view)| {
             assert_eq!(view.dtype(), safetensors::Dtype::F32);
-            (tensor.to_owned(), (view.shape().to_vec(), floats(view.data())))
+            (tensor.to_owned(), Arc::new(Held { shape: view.shape().to_vec(), values: floats(view.data()) }))
         });
         let checkpoint = Checkpoint(checkpoint.collect());
-        let prompts = prompts(name, spec.hidden as usize);
+        let prompts = prompts(name, "expected", spec.hidden as usize);
         Fixture { name, config, spec, checkpoint, prompts }
     }
 }
 
 /// `expected.json` has the tokens; `expected.f32`, little endian, for each prompt the rows of `logits`, those of
 /// `decode_logits`, then those of `hidden_last`.
-fn prompts(name: &str, hidden: usize) -> Vec<Prompt> {
-    let expected: serde_json::Value = serde_json::from_slice(&file(name, "expected.json")).unwrap();
-    let values = floats(&file(name, "expected.f32"));
+pub(crate) fn prompts(name: &str, stem: &str, hidden: usize) -> Vec<Prompt> {
+    let expected: serde_json::Value = serde_json::from_slice(&file(name, &format!("{stem}.json"))).unwrap();
+    let values = floats(&file(name, &format!("{stem}.f32")));
     let mut rest = &values[..];
     let mut take = |rows: usize, cols: usize| -> Vec<Vec<f32>> {
         let (taken, after) = rest.split_at(rows * cols);
@@ -91,8 +121,13 @@ fn prompts(name: &str, hidden: usize) -> Vec<Prompt> {
     prompts
 }
 
+/// A file of a model.
+pub(crate) fn path(name: &str, file: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "..", "tests", "fixtures", "tiny", name, file].iter().collect()
+}
+
 fn file(name: &str, file: &str) -> Vec<u8> {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "tests", "fixtures", "tiny", name, file].iter().collect();
+    let path = path(name, file);
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

@@ -3,13 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod checkpoint;
 mod fixture;
 mod runner;
 
 use fixture::{Fixture, Prompt};
 use logos_core::Form;
-use logos_core::reference::{Output, Shards, embed};
+use logos_core::reference::{Output, Shards, WeightSource, embed};
 use logos_core::shard;
+use logos_core::simulate::TensorStore;
 use logos_core::simulate::machine::Order;
 use runner::{Runner, Way};
 
@@ -19,6 +21,7 @@ const CTX: u32 = 40;
 /// Largest differences of logits seen, for the message of a failure and the table that `--nocapture` shows.
 struct Check<'a> {
     fixture: &'a Fixture,
+    store: &'a dyn TensorStore,
     way: Way,
     tolerance: f32,
     worst: f32,
@@ -35,7 +38,7 @@ impl Check<'_> {
     }
 
     fn session(&self, form: Form, tp: u32, shards: &mut Shards<'_>) -> Runner {
-        Runner::new(self.way, self.fixture, form, tp, CTX, shards)
+        Runner::new(self.way, self.fixture, self.store, form, tp, CTX, shards)
     }
 
     /// Logits of every position at once, and the hidden state after each layer.
@@ -151,10 +154,18 @@ fn first_off(output: &Output, prompt: &Prompt, tolerance: f32) -> Option<(usize,
 fn conforms(name: &'static str, tolerance: f32, widths: &[u32]) {
     let fixture = Fixture::load(name);
     assert_eq!(shard::widths(&fixture.spec, 4), widths);
-    let mut shards = Shards::new(&fixture.checkpoint);
+    run(&fixture, &fixture.checkpoint, tolerance, widths);
+}
+
+/// Runs every step at some widths, both ways.
+#[track_caller]
+fn run(fixture: &Fixture, weights: &(impl WeightSource + TensorStore), tolerance: f32, widths: &[u32]) {
+    let name = fixture.name;
+    let check = |way| Check { fixture, store: weights, way, tolerance, worst: 0.0 };
+    let mut shards = Shards::new(weights);
     for &tp in widths {
         for way in [Way::Evaluated, Way::Executed(Order::Schedule)] {
-            let mut check = Check { fixture: &fixture, way, tolerance, worst: 0.0 };
+            let mut check = check(way);
             check.forward(tp, &mut shards);
             check.decode(tp, &mut shards);
             check.batch(tp, &mut shards);
@@ -166,8 +177,7 @@ fn conforms(name: &'static str, tolerance: f32, widths: &[u32]) {
     }
     // In any order that tokens and slots allow the result is the same.
     for seed in 1..4 {
-        let way = Way::Executed(Order::SelfTimed { seed });
-        let mut check = Check { fixture: &fixture, way, tolerance, worst: 0.0 };
+        let mut check = check(Way::Executed(Order::SelfTimed { seed }));
         check.forward(widths[widths.len() - 1], &mut shards);
         check.chunks(5, 1, &mut shards);
     }
@@ -314,7 +324,8 @@ fn a_wrong_reading_is_found_where_it_starts() {
             config.replace(from, to)
         });
         let mut shards = Shards::new(&fixture.checkpoint);
-        let check = Check { fixture: &fixture, way: Way::Evaluated, tolerance: 5e-5, worst: 0.0 };
+        let store = &fixture.checkpoint;
+        let check = Check { fixture: &fixture, store, way: Way::Evaluated, tolerance: 5e-5, worst: 0.0 };
         let prompt = &fixture.prompts[0];
         let mut session = check.session(Form::Forward { rows: prompt.ids.len() as u32 }, 1, &mut shards);
         let output = session.forward(embed(&fixture.spec, &shards, &prompt.ids).unwrap());

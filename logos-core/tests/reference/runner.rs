@@ -1,13 +1,9 @@
 //! The two ways a deployment runs on the host: evaluated statement by statement, and executed stage by stage from its bundle.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::Arc;
-
 use logos_bundle::view::Bundle;
 use logos_core::reference::{Matrix, Output, RopeLength, Session, Shards};
+use logos_core::simulate::TensorStore;
 use logos_core::simulate::machine::{Machine, Order};
-use logos_core::simulate::{SharedTensor, TensorRead, TensorStore};
 use logos_core::{DeploymentRequest, Form, Request, Weights, compile, kinds};
 
 use super::fixture::Fixture;
@@ -25,40 +21,12 @@ pub(crate) enum Runner {
     Executed(Box<Machine>),
 }
 
-/// A fixture's tensors as stages read them.
-struct Store(BTreeMap<String, Arc<Held>>);
-
-struct Held {
-    shape: Vec<usize>,
-    values: Vec<f32>,
-}
-
-impl TensorRead for Held {
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn floats(&self) -> Option<&[f32]> {
-        Some(&self.values)
-    }
-
-    fn read(&self, index: usize, columns: Range<usize>, out: &mut [f32]) {
-        let inner: usize = self.shape[1..].iter().product();
-        out.copy_from_slice(&self.values[index * inner..][columns]);
-    }
-}
-
-impl TensorStore for Store {
-    fn open(&self, tensor: &str) -> Option<SharedTensor> {
-        self.0.get(tensor).map(|held| held.clone() as SharedTensor)
-    }
-}
-
 impl Runner {
     /// `length` is what scaled rotary angles reckon with: one list of longrope's factors for all steps, as a bundle has it.
     pub(crate) fn new(
         way: Way,
         fixture: &Fixture,
+        store: &dyn TensorStore,
         form: Form,
         tp: u32,
         length: u32,
@@ -85,11 +53,8 @@ impl Runner {
                 };
                 let compiled = compile(&request).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
                 let bundle = Bundle::read(&compiled[0].words).unwrap();
-                let held = fixture.checkpoint.0.iter().map(|(name, (shape, values))| {
-                    (name.clone(), Arc::new(Held { shape: shape.clone(), values: values.clone() }))
-                });
-                let mut machine = Machine::new(&bundle, &Store(held.collect()))
-                    .unwrap_or_else(|error| panic!("{name} {form:?} over {tp}: {error}"));
+                let mut machine =
+                    Machine::new(&bundle, store).unwrap_or_else(|error| panic!("{name} {form:?} over {tp}: {error}"));
                 machine.set_order(order);
                 machine.set_rope_length(RopeLength::Fixed(length));
                 Runner::Executed(Box::new(machine))

@@ -119,10 +119,10 @@ fn an_index_that_is_wrong() {
 fn a_folder_without_a_checkpoint() {
     let folder = Folder::new("none");
     folder.refused(expect![[r#"
-        LOGOS-CKPT-01: FOLDER: the folder has no checkpoint; expected: model.safetensors, or model.safetensors.index.json and its shards; found: no weights
+        LOGOS-CKPT-01: FOLDER: the folder has no checkpoint; expected: model.safetensors, or model.safetensors.index.json and its shards, or one .gguf file; found: no weights
     "#]]);
     folder.write("pytorch_model.bin", [0]).refused(expect![[r#"
-        LOGOS-CKPT-01: FOLDER: the folder has no checkpoint; expected: model.safetensors, or model.safetensors.index.json and its shards; found: pytorch_model.bin
+        LOGOS-CKPT-01: FOLDER: the folder has no checkpoint; expected: model.safetensors, or model.safetensors.index.json and its shards, or one .gguf file; found: pytorch_model.bin
     "#]]);
     folder.write("model.safetensors", []).refused(expect![[r#"
         LOGOS-CKPT-01: FOLDER/model.safetensors: there are no bytes to read; expected: a file of tensors; found: an empty file

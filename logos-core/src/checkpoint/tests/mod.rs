@@ -3,6 +3,7 @@
 mod compared;
 mod damaged;
 mod folders;
+mod gguf;
 mod values;
 
 use std::path::PathBuf;
