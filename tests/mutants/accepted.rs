@@ -34,7 +34,7 @@ fn a_credit_more_with_the_buffers_after_it_moved() {
                 let streams = table.get(Part::Edges, e, edge::KIND) == 0;
                 let [p, q] = [edge::P, edge::Q].map(|field| table.get(Part::Edges, e, field));
                 let slot = table.get(Part::Edges, e, edge::SLOT_BYTES);
-                let end = s.edges.clone().last().map_or(0, |last| table.buffer_end(last));
+                let end = s.edges.clone().next_back().map_or(0, |last| table.buffer_end(last));
                 // A capacity is a multiple of the common rate of both ends, and the last buffer must still fit.
                 let more = if streams { p.max(1) * q.max(1) } else { 1 };
                 let room = (more * slot).next_multiple_of(64);
@@ -110,7 +110,7 @@ fn slack_off_the_critical_path() {
     for subject in subjects() {
         let table = &subject.table;
         for s in table.sections().filter(|s| table.get(Part::Programs, s.program, program::ROLE) == 2) {
-            let last = s.stages.clone().last().expect("a section has stages");
+            let last = s.stages.clone().next_back().expect("a section has stages");
             accept(subject, &format!("stage {last}"), |t| {
                 let start = t.wide(Part::Stages, last, stage::START);
                 t.set_wide(Part::Stages, last, stage::START, start + 1);
@@ -150,8 +150,8 @@ fn shown_ids_in_another_memory() {
     for subject in subjects() {
         let table = &subject.table;
         let head = table.programs().find(|program| program.role == 2).expect("a head");
-        let ids = head.values.clone().filter(|&v| table.get(Part::Values, v, value::ROLE) == 4);
-        let shown = ids.filter(|&v| table.get(Part::Values, v, value::TIER) != NONE).last();
+        let mut ids = head.values.clone().filter(|&v| table.get(Part::Values, v, value::ROLE) == 4);
+        let shown = ids.rfind(|&v| table.get(Part::Values, v, value::TIER) != NONE);
         let Some(shown) = shown else { continue };
         if table.get(Part::Values, shown, value::COLS) == 1 {
             accept(subject, "tier", |t| t.set(Part::Values, shown, value::TIER, 1));

@@ -53,7 +53,7 @@ pub(crate) fn run(trial: &mut Trial<'_>) {
     }
 }
 
-/// Whether a value leaves its stage whole and is held by all who read it: then nothing takes it by tiles.
+/// Whether a value of heads is held by all who read it: then nothing takes it by tiles.
 fn whole_to_all(table: &Table, v: usize) -> bool {
     let Some(program) = table.programs().find(|program| program.values.contains(&v)) else { return false };
     let bound = table.get(Part::Values, v, value::STATEMENT);
@@ -64,6 +64,6 @@ fn whole_to_all(table: &Table, v: usize) -> bool {
     let own = (v - program.values.start) as u32;
     let mut edges =
         table.sections().filter(|section| section.program == program.index).flat_map(|section| section.edges);
-    matches!(code, op::ATTENTION | op::ROUTER)
+    matches!(code, op::ATTENTION | op::LATENT_ATTENTION | op::HEAD_MATMUL | op::ROUTER)
         && edges.all(|e| table.get(Part::Edges, e, edge::VALUE) != own || table.get(Part::Edges, e, edge::KIND) == 1)
 }

@@ -7,6 +7,9 @@
 //! ```text
 //! cargo test -p logos-tests --test mutants matrix -- --nocapture
 //! ```
+//!
+//! `payload` has what only a program's text contradicts, `words` every word that a table holds by choice, `accepted` what must
+//! not be rejected, `damage` what no compiler makes.
 
 mod accepted;
 mod coverage;

@@ -153,7 +153,7 @@ fn turns(trial: &mut Trial<'_>, s: &SectionRows, g: usize) {
 /// A turn that nobody takes, after the others of its tier.
 fn idle_turn(trial: &mut Trial<'_>, s: &SectionRows) {
     trial.reject(Kind("turn without a load", &[4]), format_args!("section {}", s.index), |t| {
-        let row = match s.turns.clone().last() {
+        let row = match s.turns.clone().next_back() {
             None => [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
             Some(last) => {
                 let end = t.wide(Part::Turns, last, turn::START) + t.wide(Part::Turns, last, turn::LENGTH);

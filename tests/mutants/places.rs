@@ -12,7 +12,6 @@ pub(crate) struct ProgramRows {
     pub(crate) role: u32,
     pub(crate) values: Range<usize>,
     pub(crate) statements: Range<usize>,
-    pub(crate) sections: Range<usize>,
     pub(crate) bindings: Range<usize>,
 }
 
@@ -39,7 +38,6 @@ impl Table {
                 role: self.get(Part::Programs, index, program::ROLE),
                 values: range(program::VALUES),
                 statements: range(program::STATEMENTS),
-                sections: range(program::SECTIONS),
                 bindings: range(program::BINDINGS),
             }
         })

@@ -19,9 +19,13 @@ fn appends(trial: &mut Trial<'_>, program: &ProgramRows) {
     let appends: Vec<usize> = table.statements(program, op::APPEND).collect();
     for (&s, &other) in appends.iter().zip(appends.iter().rev()) {
         let cache = table.get(Part::Statements, other, statement::RESULT);
-        trial.reject(Kind("two appends to one cache, none to the other", &[10]), format_args!("statement {s}"), |t| {
-            t.set(Part::Statements, s, statement::RESULT, cache);
-        });
+        trial.reject(
+            Kind("two appends to one cache, none to the other", &[1, 10]),
+            format_args!("statement {s}"),
+            |t| {
+                t.set(Part::Statements, s, statement::RESULT, cache);
+            },
+        );
     }
     for s in table.statements(program, op::ATTENTION) {
         // The append that follows comes first: the two statements and the rows that name them exchange their numbers.

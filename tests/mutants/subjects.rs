@@ -47,6 +47,8 @@ pub(crate) fn small() -> &'static [Subject] {
             subject("mistral", Weights::Config, 2, Form::Forward { rows: 24 }),
             subject("gpt_oss", Weights::Config, 2, DECODE),
             subject("phi", Weights::Config, 1, DECODE),
+            subject("deepseek_v3", Weights::Config, 2, DECODE),
+            subject("llama4", Weights::Config, 1, PREFILL),
         ]
     });
     &SUBJECTS

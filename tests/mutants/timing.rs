@@ -63,7 +63,7 @@ fn windows(trial: &mut Trial<'_>, s: &SectionRows) {
     let table = trial.table();
     let interval = table.wide(Part::Sections, s.index, section::INTERVAL);
     for w in s.turns.clone() {
-        let [start, length] = [turn::START, turn::LENGTH].map(|field| table.wide(Part::Turns, w, field));
+        let length = table.wide(Part::Turns, w, turn::LENGTH);
         let tier = table.get(Part::Turns, w, turn::TIER);
         let before = (s.turns.start..w).rev().find(|&other| table.get(Part::Turns, other, turn::TIER) == tier);
         if let Some(before) = before {
@@ -94,7 +94,6 @@ fn windows(trial: &mut Trial<'_>, s: &SectionRows) {
             t.set(Part::Turns, w, turn::TIER, 3 - tier);
         });
         trial.reject(Kind("turn of no tier", &[0]), format_args!("turn {w}"), |t| t.set(Part::Turns, w, turn::TIER, 0));
-        let _ = start;
     }
     // Loads as fast as can be written down: their bytes exceed the memory's rate.
     for g in s.stages.clone().filter(|&g| table.get(Part::Stages, g, stage::TURN) != NONE) {
@@ -133,8 +132,8 @@ fn whole(trial: &mut Trial<'_>, s: &SectionRows) {
     }
     if looped {
         // The store of what is shown is the layer's last stage.
-        let stores = s.stages.clone().filter(|&g| table.get(Part::Stages, g, stage::PRIMITIVE) == primitive::STORE);
-        if let Some(last) = stores.last() {
+        let mut stores = s.stages.clone().filter(|&g| table.get(Part::Stages, g, stage::PRIMITIVE) == primitive::STORE);
+        if let Some(last) = stores.next_back() {
             trial.reject(Kind("result late for the next layer", &[6]), format_args!("stage {last}"), |t| {
                 let start = t.wide(Part::Stages, last, stage::START);
                 t.set_wide(Part::Stages, last, stage::START, start + interval);
