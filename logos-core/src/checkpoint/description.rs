@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::fault::{Place, shown};
+use super::fault::{Place, parse_error, shown};
 use super::gguf::GgufNames;
 use super::headers::{Headers, StoredTensor};
 use super::storage::Storage;
@@ -102,7 +102,7 @@ impl Headers {
         let place = Place::file(file);
         let document: Document = serde_json::from_slice(text).map_err(|error| {
             let expected = "what `cargo logos describe` writes";
-            place.refuse(Code::CheckpointDescription, "the description does not parse", expected, error)
+            place.refuse(Code::CheckpointDescription, "the description does not parse", expected, parse_error(&error))
         })?;
         if (document.format.as_str(), document.version) != (FORMAT, VERSION) {
             let found = format!("{}, version {}", shown(&document.format), document.version);

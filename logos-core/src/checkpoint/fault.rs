@@ -40,6 +40,15 @@ impl<'a> Place<'a> {
     }
 }
 
+/// A parser's message, cut where it quotes more than a reader would want.
+pub(super) fn parse_error(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.char_indices().nth(2 * SHOWN) {
+        Some((end, _)) => format!("{}… at line {} column {}", &text[..end], error.line(), error.column()),
+        None => text,
+    }
+}
+
 /// A name as a message shows it: what does not print escaped, cut where it is long.
 pub(super) fn shown(name: &str) -> String {
     let mut text: String = name.chars().take(SHOWN).flat_map(char::escape_debug).collect();

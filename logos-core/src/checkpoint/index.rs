@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::fault::{Place, shown};
+use super::fault::{Place, parse_error, shown};
 use super::headers::Headers;
 use crate::{Code, Refusal};
 
@@ -28,7 +28,7 @@ impl<'a> Index<'a> {
         let place = Place::file(file);
         let raw: Raw = serde_json::from_slice(json).map_err(|error| {
             let expected = "an object with a `weight_map` of tensor and file names";
-            place.refuse(Code::CheckpointIndex, "the index does not parse", expected, error)
+            place.refuse(Code::CheckpointIndex, "the index does not parse", expected, parse_error(&error))
         })?;
         let entries = raw.weight_map.0;
         for (tensor, shard) in &entries {

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::fault::{Place, shown};
+use super::fault::{Place, parse_error, shown};
 use super::headers::StoredTensor;
 use super::layout::{Laid, check_layout, elements};
 use super::storage::Storage;
@@ -79,7 +79,7 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Laid>, Refusal> {
     if let Err(error) = parsed {
         let place = read.current.as_deref().map_or(place, |tensor| place.tensor(tensor));
         let expected = "an object of `dtype`, `shape` and `data_offsets` a tensor";
-        return Err(place.refuse(Code::CheckpointHeader, "the header does not parse", expected, error));
+        return Err(place.refuse(Code::CheckpointHeader, "the header does not parse", expected, parse_error(&error)));
     }
     let mut tensors = Vec::with_capacity(read.tensors.len());
     for (name, info) in read.tensors {

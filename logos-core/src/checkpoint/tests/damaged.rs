@@ -266,6 +266,19 @@ fn tensors_that_contradict_each_other() {
 }
 
 #[test]
+fn what_is_quoted_is_cut() {
+    let long = "x".repeat(1 << 20);
+    for header in [
+        format!(r#"{{"{long}": {{"dtype": "F33", "shape": [1], "data_offsets": [0, 4]}}}}"#),
+        format!(r#"{{"a": {{"dtype": "{long}", "shape": [1], "data_offsets": [0, 4]}}}}"#),
+        format!(r#"{{"a": {{"{long}": 1}}}}"#),
+    ] {
+        let refusal = Checkpoint::from_bytes("a.safetensors", raw(&header, &[])).unwrap_err();
+        assert!(refusal.to_string().len() < 1000 && refusal.at.to_string().len() < 1000);
+    }
+}
+
+#[test]
 fn empty_tensors_and_padded_headers_are_sound() {
     let header = r#"{"a":{"dtype":"F32","shape":[0,7],"data_offsets":[0,0]},"b":{"dtype":"U8","shape":[],"data_offsets":[0,1]}}     "#;
     let checkpoint = Checkpoint::from_bytes("a.safetensors", raw(header, &[9])).unwrap();

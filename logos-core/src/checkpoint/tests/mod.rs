@@ -2,6 +2,7 @@
 
 mod compared;
 mod damaged;
+mod described;
 mod folders;
 mod gguf;
 mod values;
