@@ -134,15 +134,13 @@ fn hidden_tier(spec: &ModelSpec, chip: &Chip, rows: u64, main: Tier) -> Tier {
 /// The last word is the independent checker's.
 fn verify(words: &[u32], deployment: &str) -> Result<(), Refusal> {
     let verdicts = check::all(words);
-    match verdicts.first_fault() {
-        None => Ok(()),
-        Some(fault) => {
-            let at = At::Deployment(deployment.to_owned());
-            let message = format!("the certificate does not check: {fault}");
-            Err(Refusal::new(Code::Certificate, at, message)
-                .help("this is a fault of the compiler, not of the model: please report it with the config"))
-        }
+    if verdicts.hold() {
+        return Ok(());
     }
+    let what = verdicts.first_fault().map_or_else(|| "a rule was not reached".to_owned(), |fault| fault.to_string());
+    let at = At::Deployment(deployment.to_owned());
+    Err(Refusal::new(Code::Certificate, at, format!("the certificate does not check: {what}"))
+        .help("this is a fault of the compiler, not of the model: please report it with the config"))
 }
 
 /// A refusal of a program, at the deployment it belongs to.
