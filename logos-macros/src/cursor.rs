@@ -49,9 +49,13 @@ impl Cursor {
         self.tokens.as_slice().is_empty()
     }
 
-    /// The place of the next token, or of the end.
+    /// The place of the next token, of a group its opening delimiter, or of the end.
     pub(crate) fn span(&self) -> Span {
-        self.peek().map_or(self.end, TokenTree::span)
+        match self.peek() {
+            None => self.end,
+            Some(TokenTree::Group(group)) => group.span_open(),
+            Some(token) => token.span(),
+        }
     }
 
     /// Takes the punctuation `sign` if it is next.
@@ -97,6 +101,24 @@ impl Cursor {
     /// Whether an entry `name:` begins here.
     pub(crate) fn at_entry(&self) -> bool {
         matches!(self.peek(), Some(TokenTree::Ident(_))) && is_sign(self.peek_second(), ':')
+    }
+
+    /// Whether an expression goes on here, after a first operand.
+    pub(crate) fn at_operator(&self) -> bool {
+        match self.peek() {
+            Some(TokenTree::Punct(punct)) => !matches!(punct.as_char(), ',' | ';' | '#'),
+            Some(TokenTree::Ident(word)) => word == "as",
+            Some(TokenTree::Group(_) | TokenTree::Literal(_)) | None => false,
+        }
+    }
+
+    /// Drops tokens up to the next comma or semicolon; the place of the last one dropped.
+    pub(crate) fn skip_expression(&mut self) -> Option<Span> {
+        let mut last = None;
+        while !is_sign(self.peek(), ',') && !is_sign(self.peek(), ';') {
+            last = Some(self.next()?.span());
+        }
+        last
     }
 
     /// Drops tokens up to the end of the entry: past the next comma, or up to the end.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use logos_build::{describe_deployment, describe_module, read_config};
 use logos_core::{Code, Compiled, DeploymentRequest, Request};
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use crate::fault::{self, Fault};
@@ -28,13 +28,14 @@ pub(crate) fn model(krate: &TokenStream, model: &Model, root: &Path) -> TokenStr
         }
     };
     let (attributes, visibility, name) = (&model.attributes, &model.visibility, &model.name);
+    // With the braces' own place, what rustc says of the module (a name defined twice) is said of `mod name`, not of the whole call.
+    let mut body = Group::new(Delimiter::Brace, quote! { #tracked #constants });
+    body.set_span(model.braces);
+    let keyword = Ident::new("mod", name.span());
     quote! {
         #attributes
         #docs
-        #visibility mod #name {
-            #tracked
-            #constants
-        }
+        #visibility #keyword #name #body
     }
 }
 
@@ -102,17 +103,17 @@ fn constants(krate: &TokenStream, model: &Model, compiled: &[Compiled]) -> Token
 }
 
 /// One evaluation of the checker, then a `const _` a rule, all at the deployment's name: there a failure is shown.
-fn checks(krate: &TokenStream, span: Span, name: &proc_macro2::Ident) -> TokenStream {
+fn checks(krate: &TokenStream, span: Span, name: &Ident) -> TokenStream {
     let krate = respanned(krate.clone(), span);
     let rules = (0..RULES).map(|rule| {
         let rule = Literal::usize_unsuffixed(rule);
-        quote_spanned! { span => const _: () = #krate::check::confirm(&VERDICTS, #rule); }
+        quote_spanned! { span => const _: () = #krate::check::confirm(&__VERDICTS, #rule); }
     });
     // The checks read a constant that the user may have marked as deprecated.
     quote_spanned! { span =>
         #[allow(deprecated)]
         const _: () = {
-            const VERDICTS: #krate::check::Verdicts = #krate::check::all(#name.words());
+            const __VERDICTS: #krate::check::Verdicts = #krate::check::all(#name.words());
             #(#rules)*
             const _: () = #krate::__private::confirm_fit(&#name);
         };

@@ -16,6 +16,8 @@ pub(crate) struct Model {
     pub(crate) attributes: TokenStream,
     pub(crate) visibility: TokenStream,
     pub(crate) name: Ident,
+    /// Place of the module's braces.
+    pub(crate) braces: Span,
     /// Path of the config file, as written.
     pub(crate) config: Option<Spanned<String>>,
     pub(crate) chip: Option<Spanned<String>>,

@@ -13,17 +13,34 @@ pub(crate) struct Number {
     pub(crate) span: Span,
 }
 
+/// A size that is plausible for the key.
+pub(crate) fn example(key: &str) -> &'static str {
+    match key {
+        "ctx" => "8_192",
+        "chunk" | "rows" => "512",
+        _ => "8",
+    }
+}
+
 /// Reads the value of the key `key`. At most the tokens of one value are taken.
 pub(crate) fn parse(key: &str, input: &mut Cursor) -> Result<Number, Fault> {
     let span = input.span();
     let wrong = |found: String| Fault::form(format!("`{key}` is a whole number, found {found}"), span);
+    let expression = |span| {
+        Fault::form(format!("`{key}` is a whole number, found an expression"), span)
+            .help("write the number out: the macro evaluates nothing")
+    };
     match input.peek() {
-        None => {
-            Err(Fault::form(format!("`{key}` has no value"), span).help(format!("write a whole number: `{key}: 8`")))
-        }
+        None => Err(Fault::form(format!("`{key}` has no value"), span)
+            .help(format!("write a whole number: `{key}: {}`", example(key)))),
         Some(TokenTree::Literal(literal)) => {
             let literal = literal.clone();
             input.next();
+            if input.at_operator() {
+                let mut fault = expression(span);
+                fault.last = input.skip_expression().unwrap_or(span);
+                return Err(fault);
+            }
             literal_value(key, &literal, span)
         }
         Some(TokenTree::Punct(punct)) if punct.as_char() == '-' => {
@@ -39,15 +56,14 @@ pub(crate) fn parse(key: &str, input: &mut Cursor) -> Result<Number, Fault> {
             Err(fault)
         }
         Some(TokenTree::Punct(punct)) if punct.as_char() == ',' => {
-            Err(Fault::form(format!("`{key}` has no value"), span).help(format!("write a whole number: `{key}: 8`")))
+            Err(Fault::form(format!("`{key}` has no value"), span)
+                .help(format!("write a whole number: `{key}: {}`", example(key))))
         }
         Some(TokenTree::Ident(ident)) if ident == "true" || ident == "false" => Err(wrong(format!("`{ident}`"))),
         Some(TokenTree::Ident(ident)) => Err(wrong(format!("the name `{ident}`"))
             .help("write the number out: the macro runs before constants have values")),
         Some(TokenTree::Punct(punct)) => Err(wrong(format!("`{}`", punct.as_char()))),
-        Some(TokenTree::Group(_)) => {
-            Err(wrong("an expression".to_owned()).help("write the number out: the macro evaluates nothing"))
-        }
+        Some(TokenTree::Group(group)) => Err(expression(group.span())),
     }
 }
 

@@ -111,8 +111,8 @@ fn keys_of_a_model() {
             1:32-38 LOGOS-REQ-01: the chip is a name, found `"SN50"`
               help: write `chip: SN50`
             1:49-51 LOGOS-REQ-02: unknown storage of weights `q8`
-              help: did you mean `q8_0`?
-            1:66-68 LOGOS-REQ-01: expected `{` after `deployments:`, found `[`
+              help: known: `config`, `q8_0`
+            1:66-67 LOGOS-REQ-01: expected `{` after `deployments:`, found `[`
             1:15-24 LOGOS-REQ-03: there is no file `no.json`
               help: the path is relative to the folder of this crate's Cargo.toml
         "#]],
@@ -140,6 +140,7 @@ fn keys_of_a_model() {
               help: write `config "models/NAME/config.json"`
             1:26-27 LOGOS-REQ-01: `chip` takes no attribute or documentation
             1:41-42 LOGOS-REQ-01: expected a comma, found `;`
+            1:43-44 LOGOS-REQ-01: expected a key, found `7`
             1:63-64 LOGOS-REQ-01: expected `:` after `A`, found nothing
         "#]],
     );
@@ -165,7 +166,8 @@ fn sizes_are_whole_numbers_written_out() {
               help: write the number out: the macro runs before constants have values
             3:25-38 LOGOS-REQ-01: `ctx` is too large: 4_294_967_296
               help: the most that can be written is 4294967295
-            3:49-50 LOGOS-REQ-01: expected a comma, found `+`
+            3:47-48 LOGOS-REQ-01: `batch` is a whole number, found an expression
+              help: write the number out: the macro evaluates nothing
             4:16-17 LOGOS-REQ-01: `tp` has no value
               help: write a whole number: `tp: 8`
             4:23-27 LOGOS-REQ-01: `ctx` is a whole number, found `true`

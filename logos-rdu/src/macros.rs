@@ -87,8 +87,8 @@ macro_rules! __embed {
                     ::core::include_bytes!(::core::concat!(::core::env!("OUT_DIR"), "/", $file))
                 );
                 const _: () = {
-                    const VERDICTS: $crate::check::Verdicts = $crate::check::all($name.words());
-                    $crate::__confirm! { VERDICTS 0 1 2 3 4 5 6 7 8 9 10 11 12 }
+                    const __VERDICTS: $crate::check::Verdicts = $crate::check::all($name.words());
+                    $crate::__confirm! { __VERDICTS 0 1 2 3 4 5 6 7 8 9 10 11 12 }
                     const _: () = $crate::__private::confirm_fit(&$name);
                 };
             )*

@@ -9,7 +9,7 @@ use crate::cursor::Cursor;
 use crate::fault::Fault;
 use crate::model::{Model, Spanned};
 
-const KEYS: [&str; 4] = ["model", "chip", "weights", "deployments"];
+pub(super) const KEYS: [&str; 4] = ["model", "chip", "weights", "deployments"];
 
 /// Reads a module's braces. A model always results, its faults beside it.
 pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Ident, group: &Group) -> Model {
@@ -17,6 +17,7 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
         attributes,
         visibility,
         name,
+        braces: group.span(),
         config: None,
         chip: None,
         weights: Weights::Config,
@@ -35,9 +36,17 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
     let mut offered: Vec<&str> = Vec::new();
     entries::read(cursor, "a key", &mut faults, |attributes, key, cursor, faults| {
         faults.extend(entries::no_attributes(attributes, &key));
-        let Some(known) = KEYS.into_iter().find(|known| key == *known) else {
-            offered.extend(entries::near(&key, &KEYS));
-            return Err(entries::unknown("key", &key, &KEYS));
+        let known = match KEYS.into_iter().find(|known| key == *known) {
+            Some(known) => known,
+            None => {
+                let near = entries::near(&key, &KEYS);
+                offered.extend(near);
+                let fault = entries::unknown("key", &key, &KEYS);
+                // Deployments under a misspelt key are read all the same: their constants have to exist.
+                let Some(meant @ "deployments") = near else { return Err(fault) };
+                faults.push(fault);
+                meant
+            }
         };
         if seen.contains(&known) {
             return Err(entries::twice(known, key.span()));
@@ -129,7 +138,9 @@ fn weights(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
             model.weights = weights;
             Ok(())
         }
-        None => Err(entries::unknown("storage of weights", &word, &Weights::NAMES)),
+        // No nearest one is offered: `q4_0` is no misspelt `q8_0`, but another storage.
+        None => Err(Fault::unknown(format!("unknown storage of weights `{word}`"), span)
+            .help(format!("known: {}", entries::list(&Weights::NAMES)))),
     }
 }
 

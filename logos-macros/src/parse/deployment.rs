@@ -115,14 +115,10 @@ fn numbers(shape: &Shape, (word, group): &(Ident, Group), faults: &mut Vec<Fault
         if !seen.contains(key) && !offered.contains(&key.as_str()) {
             let key = key.as_str();
             let message = format!("`{key}` is missing: {} needs it", shape.word);
-            faults.push(Fault::form(message, word.span()).help(format!("write `{key}: {}`", example(key))));
+            faults.push(Fault::form(message, word.span()).help(format!("write `{key}: {}`", number::example(key))));
         }
     }
     numbers
-}
-
-fn example(key: &str) -> &'static str {
-    if key == "ctx" { "8_192" } else { "512" }
 }
 
 /// A key that this form does not take: another form's, or nobody's.
@@ -132,6 +128,10 @@ fn wrong_key(shape: &Shape, name: &Ident, keys: &[&str]) -> Fault {
         Some(owner) => {
             Fault::unknown(format!("`{name}` is a key of {}, not of {}", owner.word, shape.word), name.span())
                 .help(format!("{} takes {}", shape.word, entries::list(keys)))
+        }
+        None if super::body::KEYS.iter().any(|key| name == key) => {
+            Fault::unknown(format!("`{name}` is a key of the module, not of {}", shape.word), name.span())
+                .help("write it beside `deployments`")
         }
         None => entries::unknown(&format!("key of {}", shape.word), name, keys),
     }

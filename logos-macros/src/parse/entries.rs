@@ -29,7 +29,10 @@ pub(super) fn read(
             Ok(()) => {
                 let after = found(cursor.peek());
                 faults.push(Fault::form(format!("expected a comma, found {after}"), cursor.span()));
-                cursor.skip_entry();
+                // What was meant is plain: the next entry is read as well.
+                if !cursor.take_sign(';') {
+                    cursor.skip_entry();
+                }
             }
             Err(fault) => {
                 faults.push(fault);

@@ -45,7 +45,11 @@ fn model(cursor: &mut Cursor) -> Result<Model, Fault> {
     match cursor.take_ident() {
         Some(word) if word == "mod" => {}
         Some(word) => return Err(Fault::form(format!("expected `mod`, found `{word}`"), word.span())),
-        None => return Err(Fault::form("expected `mod`", cursor.span())),
+        None => {
+            let found = entries::found(cursor.peek());
+            return Err(Fault::form(format!("expected `mod`, found {found}"), cursor.span())
+                .help("write `pub mod name { model: config \"models/NAME/config.json\", … }`"));
+        }
     }
     let Some(name) = cursor.take_ident() else {
         return Err(Fault::form("expected the module's name", cursor.span()));

@@ -13,6 +13,9 @@ struct u32;
         deployments: {
             DECODE: decode { ctx: 2_048 },
             FORWARD: forward { rows: 16 },
+            // Names that an expansion might take for itself.
+            WORDS: forward { rows: 1 },
+            VERDICTS: forward { rows: 1 },
         },
     }
 }
