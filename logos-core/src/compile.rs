@@ -8,7 +8,8 @@ use crate::chip::Chip;
 use crate::emit::{self, Contents, Lowering};
 use crate::kinds::{self, Identities, KindProgram, Role};
 use crate::lower::StatementError;
-use crate::refusal::{At, Code, Refusal};
+use crate::place::PlaceError;
+use crate::refusal::{At, Code, Key, Refusal};
 use crate::request::{self, DeploymentRequest, Form, Request};
 use crate::spatial::{SpatialProgram, Tier};
 use crate::spec::{Dtype, ModelSpec};
@@ -63,7 +64,7 @@ fn compile_deployment(
 
     let lowered: Vec<Result<SpatialProgram, Refusal>> = programs
         .iter()
-        .map(|kind| lower(spec, chip, *form, kind).map_err(|error| refusal(error, name, kind)))
+        .map(|kind| lower(spec, chip, *form, kind).map_err(|error| refusal(error, name, *form, kind)))
         .collect();
     let mut spatial = Vec::with_capacity(lowered.len());
     let mut refusals = Vec::new();
@@ -153,7 +154,7 @@ fn in_deployment(mut refusal: Refusal, deployment: &str) -> Refusal {
     refusal
 }
 
-fn refusal(error: ComposeError, deployment: &str, kind: &KindProgram) -> Refusal {
+fn refusal(error: ComposeError, deployment: &str, form: Form, kind: &KindProgram) -> Refusal {
     let program = match kind.first_layer {
         Some(layer) => format!("layer {layer} ({})", kind.name),
         None => kind.name.clone(),
@@ -165,8 +166,25 @@ fn refusal(error: ComposeError, deployment: &str, kind: &KindProgram) -> Refusal
             Refusal::new(Code::LowerStatement, at, message)
         }
         ComposeError::Place(error) => {
-            let message = format!("{program} has no certified schedule: {error}");
-            Refusal::new(Code::LowerSpace, at, message).help("a smaller batch or chunk, or a larger width, needs less")
+            let (key, what) = match form {
+                Form::Decode { .. } => (Key::Batch, "a smaller batch"),
+                Form::Prefill { .. } => (Key::Chunk, "a smaller chunk"),
+                Form::Forward { .. } => (Key::Rows, "fewer rows"),
+            };
+            let at = At::Key(deployment.to_owned(), key);
+            let help = format!("{what} or a larger width needs less");
+            match error {
+                PlaceError::Scratchpad { needed, available } => {
+                    let message = format!("{program} needs more scratchpad than the chip has");
+                    Refusal::new(Code::LowerSpace, at, message)
+                        .fact("its buffers", fit::bytes(u128::from(needed)))
+                        .fact("free for them", fit::bytes(u128::from(available)))
+                }
+                PlaceError::Cells { .. } | PlaceError::Range => {
+                    Refusal::new(Code::LowerSpace, at, format!("{program} has no certified schedule: {error}"))
+                }
+            }
+            .help(help)
         }
     }
 }

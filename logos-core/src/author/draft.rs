@@ -487,7 +487,8 @@ impl<'a> Draft<'a> {
         (heads, width): (u32, u32),
         x: ValueId,
     ) -> Result<ValueId, Refusal> {
-        if heads <= 1 || weight.tensor.shape.len() <= 1 {
+        // A row a head stays one where there is a single head.
+        if weight.tensor.shape.len() <= 1 {
             return self.vector(stem, weight, width, Sharding::Whole);
         }
         let sharding = match self.builder.value(x).map(|x| x.sharding) {
@@ -496,7 +497,7 @@ impl<'a> Draft<'a> {
                 Sharding::Whole
             }
         };
-        self.untransposed(stem, weight, Shape::matrix(heads, width), (self.stored(), sharding))
+        self.untransposed(stem, weight, Shape::matrix(heads.max(1), width), (self.stored(), sharding))
     }
 
     /// The finished program, checked as a whole.

@@ -52,6 +52,30 @@ fn every_family_compiles_in_every_form() {
 }
 
 #[test]
+fn what_exceeds_the_scratchpads_is_said_of_its_rows() {
+    let (_, config) = configs("configs").into_iter().find(|(name, _)| name == "phi-4").unwrap();
+    let spec = config::read(&config).unwrap();
+    let refused = |form| compiled(&spec, form, 1).unwrap_err().remove(0);
+    let refusal = refused(Form::Prefill { ctx: 4096, chunk: 4096 });
+    assert_eq!(refusal.at, At::Key("D".into(), Key::Chunk));
+    let text = refusal.to_string();
+    let begin = "LOGOS-LOW-02: layer 0 (attention) needs more scratchpad than the chip has\n  its buffers: ";
+    assert!(text.starts_with(begin) && text.ends_with("help: a smaller chunk or a larger width needs less"), "{text}");
+    assert_eq!(refused(Form::Forward { rows: 4096 }).at, At::Key("D".into(), Key::Rows));
+}
+
+#[test]
+fn a_norm_with_a_row_a_head_compiles_where_there_is_one_head() {
+    let (_, config) = configs("tiny").into_iter().find(|(family, _)| family == "cohere").unwrap();
+    let mut value: serde_json::Value = serde_json::from_slice(&config).unwrap();
+    (value["num_key_value_heads"], value["use_qk_norm"]) = (1.into(), true.into());
+    let spec = config::read(&serde_json::to_vec(&value).unwrap()).unwrap();
+    for form in FORMS {
+        assert_eq!(compiled(&spec, form, 1), Ok(()), "{form:?}");
+    }
+}
+
+#[test]
 fn released_models_compile_over_a_node_or_what_holds_them() {
     let forms = [Form::Decode { ctx: 2048, batch: 8 }, Form::Prefill { ctx: 2048, chunk: 256 }];
     let mut refused = Vec::new();

@@ -165,9 +165,7 @@ impl<'a> Need<'a> {
             help.push(format!("`ctx: {max_ctx}`"));
         }
         let widths = self.widths()?;
-        if !widths.is_empty() {
-            help.push(format!("`tp: {widths}`"));
-        }
+        help.extend(widths.first().map(|width| format!("`tp: {width}`")));
         let mut refusal = Refusal::new(Code::FitMemory, self.at(key), message)
             .fact("needed a chip", bytes(ledger.all(ctx, sequences)?))
             .fact(format!("{memory} of one {}", self.chip.name), bytes(u128::from(memory_bytes)))
@@ -182,7 +180,7 @@ impl<'a> Need<'a> {
                 refusal = refusal.fact(format!("largest context with {}", count(sequences, "sequence")), max_ctx);
             }
         }
-        let holds = if widths.is_empty() { "no admitted width holds it".to_owned() } else { widths };
+        let holds = if widths.is_empty() { "no admitted width holds it".to_owned() } else { widths.join(", ") };
         refusal = refusal.fact("widths that would hold it", holds);
         Ok(match help.split_first() {
             None => refusal.help("take a chip with more memory, or `weights: q8_0`"),
@@ -194,8 +192,8 @@ impl<'a> Need<'a> {
         })
     }
 
-    /// Admitted widths of the chip's domain that would hold the deployment: `16`, or `16, 32`.
-    fn widths(&self) -> Result<String, TooLarge> {
+    /// Admitted widths of the chip's domain that would hold the deployment.
+    fn widths(&self) -> Result<Vec<String>, TooLarge> {
         let memory = u128::from(self.chip.main_memory().0);
         let mut widths = Vec::new();
         for tp in shard::widths(self.spec, self.chip.domain()) {
@@ -203,7 +201,7 @@ impl<'a> Need<'a> {
                 widths.push(tp.to_string());
             }
         }
-        Ok(widths.join(", "))
+        Ok(widths)
     }
 }
 
@@ -220,7 +218,7 @@ fn count(n: u32, what: &str) -> String {
 }
 
 /// Bytes with thousands apart, and in the unit they are best read in: `68,719,476,736 bytes (64.0 GiB)`.
-fn bytes(n: u128) -> String {
+pub(crate) fn bytes(n: u128) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let digits = n.to_string();
     let mut text = String::new();

@@ -109,7 +109,7 @@ fn the_key_that_is_too_large_is_named() {
     // 64 times the layers: weights alone are above one chip, and two hold them.
     let tp = facts(&wide, chip, &decode(1, 1024, 1), Weights::Config).unwrap_err();
     assert_eq!(tp.at, At::Key("DECODE".into(), Key::Tp));
-    assert_eq!(tp.help.as_deref(), Some("write `tp: 2, 4, 8, 16, 32`"));
+    assert_eq!(tp.help.as_deref(), Some("write `tp: 2`"));
     // One sequence of the full context, where weights leave too little.
     let mut deep = spec;
     deep.layer_of = vec![0; 120];
