@@ -25,6 +25,10 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Vec<Refusal>> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(syntax("the config is empty, expected a JSON object".to_owned()));
     }
+    if bytes.starts_with(b"\xEF\xBB\xBF") || bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        let message = "the config begins with a byte order mark, which JSON does not allow".to_owned();
+        return Err(syntax(message).into_iter().map(|refusal| refusal.help("save it as UTF-8 without one")).collect());
+    }
     let mut reader = Strict { path: String::new(), twice: Vec::new() };
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = (Nested { reader: &mut reader })

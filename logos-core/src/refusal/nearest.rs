@@ -4,11 +4,11 @@
 const LONGEST: usize = 64;
 
 /// The known word nearest to `word`, if one is near enough to be what was meant: at most a third of its letters
-/// differ (one where it is short), or one is the beginning of the other. Upper and lower case count as equal, and the
-/// first of equals wins.
+/// differ (one where it is short), or one is the beginning of the other. Upper and lower case count as equal. Of
+/// words as near, the one with the longest common beginning is taken, then the first.
 pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let word = folded(word)?;
-    let mut best: Option<(usize, &str)> = None;
+    let mut best: Option<((usize, usize), &str)> = None;
     for candidate in known {
         let Some(letters) = folded(candidate) else { continue };
         let mut away = distance(&word, &letters);
@@ -17,8 +17,11 @@ pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
             away = away.min(1);
         }
         let allowed = (word.len().max(letters.len()) / 3).max(1);
-        if away <= allowed && short.len() > away && best.is_none_or(|(least, _)| away < least) {
-            best = Some((away, candidate));
+        let beginning = word.iter().zip(&letters).take_while(|(a, b)| a == b).count();
+        // Of words as near, the one that begins most like it: who writes SN40 means SN40L and not SN10.
+        let rank = (away, LONGEST - beginning.min(LONGEST));
+        if away <= allowed && short.len() > away && best.is_none_or(|(least, _)| rank < least) {
+            best = Some((rank, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
@@ -72,6 +75,8 @@ mod tests {
             assert_eq!(nearest(typed, KEYS), meant, "{typed}");
         }
         assert_eq!(nearest("SN50X", ["SN10", "SN40L", "SN50"]), Some("SN50"));
+        assert_eq!(nearest("SN40", ["SN10", "SN30", "SN40L", "SN50"]), Some("SN40L"));
+        assert_eq!(nearest("SN51", ["SN10", "SN30", "SN40L", "SN50"]), Some("SN50"));
         assert_eq!(nearest("q8", ["config", "q8_0"]), Some("q8_0"));
         assert_eq!(nearest(&"a".repeat(100_000), KEYS), None);
     }

@@ -95,6 +95,15 @@ fn bytes_that_are_no_object() {
         LOGOS-CFG-01: the config is not JSON at line 1, column 20: number out of range
     "#]],
     );
+    // What some editors put in front.
+    check_bytes(
+        b"\xef\xbb\xbf{}",
+        expect![[r#"
+        the model
+        LOGOS-CFG-01: the config begins with a byte order mark, which JSON does not allow
+          help: save it as UTF-8 without one
+    "#]],
+    );
     // Two objects.
     check_bytes(
         b"{} {}",
