@@ -40,6 +40,9 @@ fn check_shows_what_holds() {
     for part in ["gated deltanet", "attention", "never a time", "the certificate holds"] {
         assert!(out.contains(part), "{part} is not in\n{out}");
     }
+    for line in out.lines().filter(|line| line.starts_with(' ')) {
+        assert!(line.chars().count() <= 80, "a table wider than a terminal: {line}");
+    }
     let (status, out, _) = logos(&format!("check {DECODE} --json"));
     let document = json(&out);
     assert_eq!(status, 0);

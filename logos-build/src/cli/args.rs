@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 use logos_core::Weights;
+use logos_core::chip::CHIPS;
 
 /// The forms of deployment, in the order of their help.
 pub(super) const MODES: [&str; 3] = ["decode", "prefill", "forward"];
@@ -80,7 +81,7 @@ pub(super) fn command() -> Command {
         .subcommand(
             Command::new("explain")
                 .about("Explain a code such as LOGOS-TP-02; without a code, list them")
-                .arg(Arg::new("code").value_name("CODE")),
+                .arg(Arg::new("code").value_name("CODE").help("A code as an error begins with it; `TP-02` will do")),
         )
 }
 
@@ -88,7 +89,7 @@ pub(super) fn command() -> Command {
 fn request(command: Command) -> Command {
     command
         .arg(Arg::new("config").value_name("CONFIG").required(true).help("The model's config.json"))
-        .arg(Arg::new("chip").long("chip").value_name("CHIP").required(true).help("The chip: SN50, SN40L, …"))
+        .arg(Arg::new("chip").long("chip").value_name("CHIP").required(true).help(chips()))
         .arg(
             Arg::new("mode")
                 .long("mode")
@@ -114,7 +115,7 @@ fn request(command: Command) -> Command {
             Arg::new("name")
                 .long("name")
                 .value_name("NAME")
-                .help("The model's name in the bundle; the config's folder if left out"),
+                .help("The model's name in the bundle; its folder's if left out"),
         )
 }
 
@@ -183,6 +184,12 @@ fn simulate(command: Command) -> Command {
                 .conflicts_with_all(["order", "seed"]),
         )
         .arg(json())
+}
+
+/// What a chip may be, from the chips that there are.
+fn chips() -> String {
+    let names: Vec<&str> = CHIPS.iter().map(|chip| chip.name).collect();
+    format!("The chip: {}", names.join(", "))
 }
 
 fn number(name: &'static str, unit: &'static str, help: &'static str) -> Arg {

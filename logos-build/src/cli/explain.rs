@@ -24,7 +24,7 @@ pub(super) fn explain(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), F
         return Err(Failure::File(format!("no code `{}`; {hint}", name.escape_debug())));
     };
     writeln!(out, "{code}: {}\n", code.title())?;
-    for line in wrapped(code.explanation(), 88) {
+    for line in wrapped(code.explanation(), 80) {
         writeln!(out, "{line}")?;
     }
     Ok(())

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Write;
 
 use clap::ArgMatches;
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use logos_bundle::check::RULES;
 use logos_bundle::view::{Bundle, Program, ProgramRole};
 use logos_core::Compiled;
@@ -14,6 +14,9 @@ use logos_core::Compiled;
 use super::opinion::Opinion;
 use super::{Failure, document, request};
 use crate::describe::{grouped, signed};
+
+/// Most columns of a table.
+pub(super) const WIDTH: u16 = 80;
 
 /// `cargo logos check`.
 pub(super) fn check(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
@@ -36,14 +39,14 @@ pub(super) fn kinds(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Fai
         document::write(out, &document::kinds(&bundle))?;
         return Ok(());
     }
-    let mut table = table(["program", "layers", "of", "weight bytes a layer and chip", "state bytes a layer and chip"]);
+    let mut table = table(["program", "layers", "which", "weight bytes", "state bytes"]);
     for program in bundle.programs() {
         let layers: Vec<u32> = program.layers().map(|layer| layer.index()).collect();
         row(
             &mut table,
             [
                 &program.name() as &dyn Display,
-                &layers.len(),
+                &layer_count(&program),
                 &ranges(&layers),
                 &grouped(program.weight_bytes()),
                 &grouped(program.state_bytes()),
@@ -51,7 +54,8 @@ pub(super) fn kinds(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Fai
         );
     }
     align(&mut table, &[1, 3, 4]);
-    writeln!(out, "{table}")?;
+    print(out, &table)?;
+    writeln!(out, "bytes are those of one layer on one chip")?;
     Ok(())
 }
 
@@ -108,7 +112,8 @@ pub(super) fn summary(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinio
         row(&mut facts, [&name as &dyn Display, &value, &source]);
     }
     align(&mut facts, &[1]);
-    writeln!(out, "{facts}")?;
+    print(out, &facts)?;
+    writeln!(out)?;
     if fit.max_ctx > 0 {
         writeln!(out, "largest context with these sequences: {}", grouped(u64::from(fit.max_ctx)))?;
     }
@@ -118,42 +123,47 @@ pub(super) fn summary(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinio
 }
 
 fn programs(out: &mut dyn Write, bundle: &Bundle<'_>) -> Result<(), Failure> {
-    let mut table =
-        table(["program", "layers", "stages", "edges", "places", "cells", "interval", "bound", "binds", "tight"]);
+    let mut table = table(["program", "layers", "stages", "cells", "interval", "bound", "binder"]);
     for program in bundle.programs() {
+        let (name, layers) = (program.name().to_string(), layer_count(&program));
+        let sections = program.sections().count();
+        if sections > 1 {
+            row(&mut table, [&name as &dyn Display, &layers, &"", &"", &"", &"", &""]);
+        }
         for section in program.sections() {
+            let part = format!("  {} of {sections}", section.index() + 1);
+            let (name, layers) = if sections > 1 { (&part, "") } else { (&name, layers.as_str()) };
             row(
                 &mut table,
                 [
-                    &title(&program, section.index()) as &dyn Display,
-                    &program.layer_count(),
+                    name as &dyn Display,
+                    &layers,
                     &section.stages().count(),
-                    &section.edges().count(),
-                    &section.places(),
                     &section.cells(),
                     &grouped(section.interval_cycles()),
                     &grouped(section.bound_cycles()),
-                    &section.binder(),
-                    &(if section.is_tight() { "yes" } else { "no" }),
+                    &format!("{}{}", section.binder(), if section.is_tight() { ", tight" } else { "" }),
                 ],
             );
         }
     }
-    align(&mut table, &[1, 2, 3, 4, 5, 6, 7]);
-    writeln!(out, "{table}\ninterval and bound in cycles of the unit model (modeled), never a time\n")?;
+    align(&mut table, &[1, 2, 3, 4, 5]);
+    print(out, &table)?;
+    writeln!(out, "\ninterval and bound in cycles of the unit model (modeled), never a time\n")?;
     Ok(())
 }
 
-fn title(program: &Program<'_>, section: u32) -> String {
-    match program.sections().count() {
-        0 | 1 => program.name().to_string(),
-        sections => format!("{}, section {} of {sections}", program.name(), section + 1),
+/// Layers of a program; of the embedding and the head, which are none, a dash.
+fn layer_count(program: &Program<'_>) -> String {
+    match program.layers().count() {
+        0 => "-".to_owned(),
+        layers => layers.to_string(),
     }
 }
 
 fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinion) -> Result<(), Failure> {
     let Opinion { verdicts, mismatches } = opinion;
-    let mut table = table(["rule", "obligations", ""]);
+    let mut table = table(["rule", "obligations", "verdict"]);
     for (rule, name) in RULES.iter().enumerate() {
         let verdict = match &verdicts.faults[rule] {
             Some(fault) => fault.to_string(),
@@ -163,7 +173,8 @@ fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinion) -> R
         row(&mut table, [name as &dyn Display, &grouped(verdicts.obligations[rule]), &verdict]);
     }
     align(&mut table, &[1]);
-    writeln!(out, "{table}")?;
+    print(out, &table)?;
+    writeln!(out)?;
     if mismatches.is_empty() {
         writeln!(
             out,
@@ -178,11 +189,21 @@ fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinion) -> R
     Ok(())
 }
 
+/// A table without rules, as wide as a terminal at most: what is long breaks into lines, but no number does.
 fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_style(UTF8_FULL_CONDENSED);
+    table.load_style(NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
     table.set_header(header);
     table
+}
+
+/// Writes a table line by line, without the spaces that fill up the last column.
+fn print(out: &mut dyn Write, table: &Table) -> Result<(), Failure> {
+    for line in table.to_string().lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
 }
 
 fn row<const N: usize>(table: &mut Table, cells: [&dyn Display; N]) {
@@ -193,6 +214,7 @@ fn align(table: &mut Table, right: &[usize]) {
     for &column in right {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
+            column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
 }

@@ -171,19 +171,24 @@ impl<'a> Program<'a> {
 
 impl fmt::Display for Program<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} ({}), {} layers from {}, {} rows, {} values, {} statements, {} sections",
-            self.name(),
-            self.role(),
-            self.layer_count(),
-            self.first_layer(),
-            self.rows(),
-            self.held(Part::Values, field::VALUES),
-            self.held(Part::Statements, field::STATEMENTS),
-            self.held(Part::Sections, field::SECTIONS)
-        )
+        write!(f, "{}: ", self.name())?;
+        if self.role() == ProgramRole::Layer {
+            counted(f, self.layer_count(), "layer")?;
+            write!(f, " from {}, ", self.first_layer())?;
+        }
+        counted(f, self.rows(), "row")?;
+        f.write_str(", ")?;
+        counted(f, self.held(Part::Values, field::VALUES), "value")?;
+        f.write_str(", ")?;
+        counted(f, self.held(Part::Statements, field::STATEMENTS), "statement")?;
+        f.write_str(", ")?;
+        counted(f, self.held(Part::Sections, field::SECTIONS), "section")
     }
+}
+
+/// `1 layer`, `48 layers`.
+fn counted(f: &mut fmt::Formatter<'_>, n: u32, what: &str) -> fmt::Result {
+    write!(f, "{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 view! {
