@@ -44,7 +44,7 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
     if refusals.is_empty() { Ok(compiled) } else { Err(refusals) }
 }
 
-fn compile_deployment(
+pub(crate) fn compile_deployment(
     request: &Request<'_>,
     spec: &ModelSpec,
     chip: &'static Chip,

@@ -10,6 +10,19 @@ pub(super) const FEWEST_ROWS: usize = 4;
 /// Partial sums of a dot product, added up in order at the end.
 const LANES: usize = 16;
 
+/// Multiplications that are worth a thread of their own: about a millisecond of one core.
+const WORTH_A_THREAD: usize = 1 << 24;
+
+/// The columns of an `m` by `k` by `n` product, in a block a thread.
+pub(super) fn blocks(m: usize, k: usize, n: usize) -> Vec<Range<usize>> {
+    let work = m.saturating_mul(k).saturating_mul(n);
+    let most = (work / WORTH_A_THREAD).clamp(1, n.max(1));
+    let threads = if most == 1 { 1 } else { std::thread::available_parallelism().map_or(1, usize::from).min(most) };
+    let block = n.div_ceil(threads).max(1);
+    // One block even of no column, none empty beside others.
+    (0..n.div_ceil(block).max(1)).map(|at| (at * block).min(n)..((at + 1) * block).min(n)).collect()
+}
+
 /// `Σ a[i]·b[i]`, in 16 partial sums.
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (mut a, mut b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
@@ -61,5 +74,20 @@ pub(super) fn add_transposed(x: &Matrix, w: &[f32], stride: usize, columns: Rang
             let w = &w[n * stride..][..x.cols()];
             y.row_mut(m)[column] += dot(x.row(m), w);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::blocks;
+
+    #[test]
+    fn blocks_are_all_columns_in_order() {
+        for (m, k, n) in [(1, 640, 85), (128, 640, 2048), (4096, 4096, 5), (64, 1 << 20, 67), (4, 0, 0), (9, 7, 1)] {
+            let blocks = blocks(m, k, n);
+            assert_eq!((blocks[0].start, blocks[blocks.len() - 1].end), (0, n));
+            assert!(blocks.windows(2).all(|pair| pair[0].end == pair[1].start && !pair[1].is_empty()), "{blocks:?}");
+        }
+        assert_eq!(blocks(1, 640, 85).len(), 1, "a small product stays on its thread");
     }
 }

@@ -57,8 +57,14 @@ impl ChipTensor {
     /// A part of the weight; ranges are cut at its ends.
     pub(crate) fn tile(&self, rows: Range<usize>, cols: Range<usize>) -> WeightTile {
         let [along, across] = if self.transposed { [cols, rows] } else { [rows, cols] };
-        let runs = [cut(&self.runs[0], along), cut(&self.runs[1], across)];
-        WeightTile(ChipTensor { runs, ..self.clone() })
+        let ChipTensor { tensor, expert, stored, transposed, .. } = self;
+        WeightTile(ChipTensor {
+            tensor: tensor.clone(),
+            expert: *expert,
+            stored: *stored,
+            runs: [cut(&self.runs[0], along), cut(&self.runs[1], across)],
+            transposed: *transposed,
+        })
     }
 
     /// All of it.
@@ -160,9 +166,41 @@ impl WeightTile {
             });
             return;
         }
-        let ChipTensor { tensor, expert, stored: [indices, length], runs: [runs, columns], .. } = &self.0;
-        if let (Some(all), [across]) = (tensor.floats(), &columns[..]) {
-            let mut first = 0;
+        let blocks = super::gemm::blocks(x.rows(), self.0.rows(), self.0.cols());
+        if let [whole] = &blocks[..] {
+            self.add_blocked(x, whole.clone(), y);
+            return;
+        }
+        // Each thread has its own columns of the result, so that no sum depends on how many there are.
+        let block = |columns: Range<usize>| {
+            let mut block = Matrix::zeros(x.rows(), columns.len());
+            self.tile(columns).add_blocked(x, 0..block.cols(), &mut block);
+            block
+        };
+        let results: Vec<Matrix> = std::thread::scope(|scope| {
+            let block = &block;
+            let running: Vec<_> =
+                blocks[1..].iter().map(|columns| scope.spawn(move || block(columns.clone()))).collect();
+            let first = block(blocks[0].clone());
+            let rest = running.into_iter().map(|running| match running.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            std::iter::once(first).chain(rest).collect()
+        });
+        for (columns, result) in blocks.iter().zip(&results) {
+            for m in 0..x.rows() {
+                let sums = &mut y.row_mut(m)[columns.clone()];
+                sums.iter_mut().zip(result.row(m)).for_each(|(sum, product)| *sum += product);
+            }
+        }
+    }
+
+    /// Adds the product's columns `columns`, which are all of the tile's, as blocks that stay in the caches.
+    fn add_blocked(&self, x: &Matrix, columns: Range<usize>, y: &mut Matrix) {
+        let ChipTensor { tensor, expert, stored: [indices, length], runs: [runs, across], .. } = &self.0;
+        if let (Some(all), [across]) = (tensor.floats(), &across[..]) {
+            let mut first = columns.start;
             for run in runs {
                 let start = (expert.unwrap_or(0) * indices + run.start) * length + across.start;
                 super::gemm::add_transposed(x, &all[start..], *length, first..first + run.len(), y);
@@ -172,6 +210,11 @@ impl WeightTile {
         }
         let mut w = Vec::with_capacity(self.0.rows() * self.0.cols());
         self.each_index(|_, elements| w.extend_from_slice(elements));
-        super::gemm::add_transposed(x, &w, self.0.rows(), 0..self.0.cols(), y);
+        super::gemm::add_transposed(x, &w, self.0.rows(), columns, y);
+    }
+
+    /// Some columns of the tile.
+    fn tile(&self, columns: Range<usize>) -> WeightTile {
+        self.0.tile(0..usize::MAX, columns)
     }
 }

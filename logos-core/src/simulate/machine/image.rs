@@ -51,6 +51,8 @@ pub(super) struct EdgeImage {
     pub(super) to: usize,
     pub(super) flow: Flow,
     pub(super) capacity: usize,
+    /// Tokens of an iteration, where they stream.
+    pub(super) tokens: usize,
     /// Whether a value flows, rather than what one part of a statement hands to the next.
     pub(super) carries_value: bool,
     /// Firings a group of producer and consumer.
@@ -131,8 +133,13 @@ fn read_section(view: &logos_bundle::view::Section<'_>, statements: usize) -> Re
             Flow::Hold { groups } => (groups as usize).max(1),
         };
         let per_group = (stages[from].firings / groups, stages[to].firings / groups);
+        let tokens = match flow {
+            Flow::Stream { p, .. } => stages[from].firings.saturating_mul(p as usize),
+            Flow::Hold { .. } => 0,
+        };
         edges.push(EdgeImage {
             to,
+            tokens,
             flow,
             capacity: edge.capacity() as usize,
             carries_value: edge.value().is_some(),

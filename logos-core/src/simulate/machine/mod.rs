@@ -8,6 +8,8 @@
 mod firing;
 mod image;
 mod run;
+#[cfg(test)]
+mod tests;
 mod token;
 mod trouble;
 
@@ -140,10 +142,16 @@ impl Machine {
         let positions: Vec<u32> = self.seen.iter().flat_map(|&seen| seen..seen + advance).collect();
         let reached: Vec<u32> = self.seen.iter().flat_map(|&seen| vec![seen + advance; self.tokens]).collect();
         let ids: Data = Data::Int(tokens.into());
-        let host =
-            Host { positions, reached, length: self.rope_length, seqs: self.seqs, context_tile: self.context_tile };
+        let mut host = Host {
+            positions,
+            reached,
+            length: self.rope_length,
+            seqs: self.seqs,
+            context_tile: self.context_tile,
+            tables: Vec::new(),
+        };
         let hidden = real(host.part(&self.images, embed, &ids, None, self.order)?)?;
-        let output = self.rest(&host, hidden)?;
+        let output = self.rest(&mut host, hidden)?;
         self.seen.iter_mut().for_each(|seen| *seen += advance);
         Ok(output)
     }
@@ -160,18 +168,19 @@ impl Machine {
             return Err(MachineError::Tokens { expected: self.tokens, found: hidden.rows() });
         }
         let rows = self.tokens as u32;
-        let host = Host {
+        let mut host = Host {
             positions: (0..rows).collect(),
             reached: vec![rows; self.tokens],
             length: self.rope_length,
             seqs: self.seqs,
             context_tile: self.context_tile,
+            tables: Vec::new(),
         };
-        self.rest(&host, Arc::new(hidden))
+        self.rest(&mut host, Arc::new(hidden))
     }
 
     /// Every layer, then the head.
-    fn rest(&mut self, host: &Host, hidden: Arc<Matrix>) -> Result<Output, MachineError> {
+    fn rest(&mut self, host: &mut Host, hidden: Arc<Matrix>) -> Result<Output, MachineError> {
         let positions = Data::Int(host.positions.as_slice().into());
         let mut trace = vec![hidden.clone()];
         let mut hidden = hidden;
@@ -256,12 +265,14 @@ struct Host {
     length: RopeLength,
     seqs: usize,
     context_tile: usize,
+    /// Filled as programs ask for them.
+    tables: Vec<(Recipe, Data)>,
 }
 
 impl Host {
     /// Executes a part; gives what it shows.
     fn part(
-        &self,
+        &mut self,
         images: &[ProgramImage],
         part: &mut Part,
         index: &Data,
@@ -307,7 +318,10 @@ impl Host {
         Ok(first)
     }
 
-    fn table(&self, recipe: &Recipe) -> Data {
+    fn table(&mut self, recipe: &Recipe) -> Data {
+        if let Some((_, data)) = self.tables.iter().find(|(filled, _)| filled == recipe) {
+            return data.clone();
+        }
         let table = match recipe {
             Recipe::Rope(recipe) => {
                 let lengths: Vec<u32> = self.reached.iter().map(|&reached| self.length.of(reached)).collect();
@@ -315,7 +329,9 @@ impl Host {
             }
             Recipe::Temperature(temperature) => temperatures(temperature, &self.positions),
         };
-        Data::Real(Arc::new(table))
+        let data = Data::Real(Arc::new(table));
+        self.tables.push((recipe.clone(), data.clone()));
+        data
     }
 }
 

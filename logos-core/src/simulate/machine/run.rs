@@ -5,7 +5,7 @@ use std::sync::Arc;
 use logos_bundle::table::layout::part::{RELOAD, SPILL};
 
 use super::firing::{Chest, Firing, Given, Memory, part_of};
-use super::image::{ProgramImage, SectionImage, StageImage};
+use super::image::{EdgeImage, ProgramImage, SectionImage, StageImage};
 use super::token::{Buffer, Token};
 use super::trouble::{MachineError, Trouble};
 use crate::language::{Statement, ValueId};
@@ -138,7 +138,7 @@ fn obstacle(setting: &Setting<'_>, chip: &ChipRun, stage: usize, firing: usize) 
     let section = setting.section;
     let image = &section.stages[stage];
     for (port, edge) in image.takes.clone().enumerate() {
-        let wanted = wanted(setting, edge, image, firing);
+        let wanted = wanted(&section.edges[edge], firing);
         if !chip.buffers[edge].has(wanted) {
             return Some(Trouble::Token { port });
         }
@@ -157,16 +157,10 @@ fn obstacle(setting: &Setting<'_>, chip: &ChipRun, stage: usize, firing: usize) 
 }
 
 /// Tokens that a firing takes at an edge: the last may take fewer.
-fn wanted(setting: &Setting<'_>, edge: usize, image: &StageImage, firing: usize) -> usize {
-    let section = setting.section;
-    match section.edges[edge].flow {
+fn wanted(edge: &EdgeImage, firing: usize) -> usize {
+    match edge.flow {
         Flow::Hold { .. } => 1,
-        Flow::Stream { p, q } => {
-            let producer = section.stages.iter().find(|stage| stage.gives.contains(&edge));
-            let all = producer.map_or(0, |stage| stage.firings * p as usize);
-            let _ = image;
-            (q as usize).min(all.saturating_sub(firing * q as usize))
-        }
+        Flow::Stream { p: _, q } => (q as usize).min(edge.tokens.saturating_sub(firing * q as usize)),
     }
 }
 
@@ -231,7 +225,7 @@ fn fire(
 fn take(setting: &Setting<'_>, chip: &mut ChipRun, image: &StageImage, index: usize) -> Vec<Given> {
     let mut ports = Vec::with_capacity(image.takes.len());
     for edge in image.takes.clone() {
-        let wanted = wanted(setting, edge, image, index);
+        let wanted = wanted(&setting.section.edges[edge], index);
         let (_, readings) = setting.section.edges[edge].per_group;
         ports.push(match &mut chip.buffers[edge] {
             Buffer::Stream { waiting } => Given::Tokens(waiting.drain(..wanted).collect()),

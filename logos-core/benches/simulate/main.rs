@@ -1,0 +1,165 @@
+//! How fast a bundle is executed on the host, beside a plain loop over the same products.
+//!
+//! The model has the shape of Gemma-3-270M, with random weights written under `target/`. A decode step is executed firing by
+//! firing from its bundle and mapped bf16 weights; the plain loop has the same matrices as f32 in memory and nothing else to do. The
+//! ratio is what is reported. `cargo bench -p logos-core --features simulate,checkpoint --bench simulate`.
+
+mod checkpoint;
+
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use logos_bundle::view::Bundle;
+use logos_core::checkpoint::{Checkpoint, TensorRead};
+use logos_core::simulate::CheckpointStore;
+use logos_core::simulate::machine::Machine;
+use logos_core::spec::inventory;
+use logos_core::{DeploymentRequest, Form, Request, Weights, compile, config};
+
+/// The shape of Gemma-3-270M.
+const CONFIG: &str = include_str!("gemma-3-270m.json");
+/// Positions, and those of the prefill bundle's chunk.
+const CTX: u32 = 256;
+const CHUNK: u32 = 128;
+/// Decode steps timed; the least time counts, as the machine is shared.
+const STEPS: usize = 12;
+
+fn main() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gemma-3-270m");
+    checkpoint::write(&folder, CONFIG).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    println!("checkpoint: {}", folder.display());
+    let checkpoint = Checkpoint::open(&folder).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let checkpoint = Arc::new(checkpoint);
+
+    let decode = machine(&checkpoint, Form::Decode { ctx: CTX, batch: 1 });
+    let (executed, tokens) = time_decode(decode);
+    let prefill = time_prefill(machine(&checkpoint, Form::Prefill { ctx: CTX, chunk: CHUNK }));
+    let plain = Plain::new(&checkpoint);
+    let loops = [("dot products", plain.time(dot_product)), ("matrixmultiply", plain.time(sgemm))];
+    let fastest = loops.iter().map(|(_, time)| *time).min().unwrap_or_default();
+
+    println!("tokens {tokens:?}");
+    println!("decode step, executed     {:8.1} ms", milliseconds(executed));
+    for (name, time) in loops {
+        println!("plain loop, {name:14}{:8.1} ms", milliseconds(time));
+    }
+    println!("of the fastest plain loop {:8.2}", fastest.as_secs_f64() / executed.as_secs_f64());
+    println!("prefill, a token          {:8.1} ms", milliseconds(prefill) / f64::from(CHUNK));
+}
+
+fn machine(checkpoint: &Arc<Checkpoint>, form: Form) -> Machine {
+    let deployments = [DeploymentRequest { name: "D".to_owned(), form, tp: Some(1) }];
+    let request = Request {
+        model: "gemma-3-270m",
+        config: CONFIG.as_bytes(),
+        chip: "SN50",
+        weights: Weights::Config,
+        deployments: &deployments,
+    };
+    let compiled = compile(&request).unwrap_or_else(|refusals| panic!("{refusals:?}"));
+    let bundle = Bundle::read(&compiled[0].words).expect("the compiler's bundle reads");
+    if std::env::var_os("SHOW").is_some() {
+        for program in bundle.programs() {
+            for section in program.sections() {
+                let firings: u64 = section.stages().map(|stage| u64::from(stage.firings())).sum();
+                println!("{program}: {} stages, {firings} firings", section.stages().count());
+            }
+        }
+    }
+    let store = CheckpointStore::new(checkpoint.clone());
+    Machine::new(&bundle, &store).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn time_decode(mut machine: Machine) -> (Duration, Vec<u32>) {
+    let mut tokens = vec![1];
+    let mut least = Duration::MAX;
+    for _ in 0..STEPS {
+        let start = Instant::now();
+        let output = machine.step(&tokens[tokens.len() - 1..]).unwrap_or_else(|error| panic!("{error}"));
+        least = least.min(start.elapsed());
+        tokens.extend(output.tokens);
+    }
+    (least, tokens)
+}
+
+fn time_prefill(mut machine: Machine) -> Duration {
+    let prompt: Vec<u32> = (0..CHUNK).map(|i| i * 977 % 262_144).collect();
+    let start = Instant::now();
+    let output = machine.step(&prompt).unwrap_or_else(|error| panic!("{error}"));
+    black_box(output);
+    start.elapsed()
+}
+
+/// Every matrix of a step as f32, rows of outputs.
+struct Plain(Vec<(usize, usize, Vec<f32>)>);
+
+impl Plain {
+    fn new(checkpoint: &Checkpoint) -> Plain {
+        let spec = config::read(CONFIG.as_bytes()).unwrap_or_else(|refusals| panic!("{refusals:?}"));
+        let inventory = inventory(&spec).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let matrices = inventory.iter().filter(|tensor| tensor.shape.len() == 2).map(|tensor| {
+            let view = checkpoint.tensor(&tensor.name).ok().flatten().expect("written with the others");
+            (view.rows(), view.columns(), view.values().into_owned())
+        });
+        // The embedding is the head, too: it is multiplied once.
+        Plain(matrices.collect())
+    }
+
+    /// The least time of every product with a vector, one after another.
+    fn time(&self, product: fn(&[f32], &[f32], &mut [f32])) -> Duration {
+        let widest = self.0.iter().map(|(rows, columns, _)| *rows.max(columns)).max().unwrap_or(0);
+        let x = vec![0.5f32; widest];
+        let mut y = vec![0.0f32; widest];
+        let once = || {
+            let start = Instant::now();
+            for (rows, columns, w) in &self.0 {
+                product(&x[..*columns], w, &mut y[..*rows]);
+                black_box(&mut y);
+            }
+            start.elapsed()
+        };
+        std::iter::repeat_with(once).take(6).min().unwrap_or_default()
+    }
+}
+
+fn dot_product(x: &[f32], w: &[f32], y: &mut [f32]) {
+    for (y, w) in y.iter_mut().zip(w.chunks_exact(x.len())) {
+        let mut sums = [0.0f32; 16];
+        for (x, w) in x.as_chunks::<16>().0.iter().zip(w.as_chunks::<16>().0) {
+            for lane in 0..16 {
+                sums[lane] += x[lane] * w[lane];
+            }
+        }
+        *y = sums.iter().sum();
+    }
+}
+
+fn sgemm(x: &[f32], w: &[f32], y: &mut [f32]) {
+    let (k, n) = (x.len(), y.len());
+    assert!(w.len() == n * k, "a row of k weights for each of n results");
+    // SAFETY: x has k elements, w n rows of k, y n elements, as the strides say.
+    unsafe {
+        matrixmultiply::sgemm(
+            1,
+            k,
+            n,
+            1.0,
+            x.as_ptr(),
+            k as isize,
+            1,
+            w.as_ptr(),
+            1,
+            k as isize,
+            0.0,
+            y.as_mut_ptr(),
+            n as isize,
+            1,
+        );
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
