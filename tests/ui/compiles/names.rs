@@ -11,7 +11,7 @@ struct u32;
         model: config "models/smollm2-135m/config.json",
         chip: SN40L,
         deployments: {
-            DECODE: decode { ctx: 2_048 },
+            DECODE: decode { tp: 1, ctx: 2_048 },
             FORWARD: forward { rows: 16 },
             // Names that an expansion might take for itself.
             WORDS: forward { rows: 1 },

@@ -3,7 +3,7 @@ logos_rdu::logos_model! {
     pub mod model {
         model: config "models/bad/null-kv-heads.json",
         chip: SN50,
-        deployments: { DECODE: decode { ctx: 8_192 } },
+        deployments: { DECODE: decode { tp: 1, ctx: 8_192 } },
     }
 }
 
