@@ -115,8 +115,11 @@ impl Cursor {
     /// Drops tokens up to the next comma or semicolon; the place of the last one dropped.
     pub(crate) fn skip_expression(&mut self) -> Option<Span> {
         let mut last = None;
-        while !is_sign(self.peek(), ',') && !is_sign(self.peek(), ';') {
-            last = Some(self.next()?.span());
+        while let Some(token) = self.peek() {
+            if is_sign(Some(token), ',') || is_sign(Some(token), ';') {
+                break;
+            }
+            last = self.next().map(|token| token.span());
         }
         last
     }

@@ -166,7 +166,7 @@ fn sizes_are_whole_numbers_written_out() {
               help: write the number out: the macro runs before constants have values
             3:25-38 LOGOS-REQ-01: `ctx` is too large: 4_294_967_296
               help: the most that can be written is 4294967295
-            3:47-48 LOGOS-REQ-01: `batch` is a whole number, found an expression
+            3:47-52 LOGOS-REQ-01: `batch` is a whole number, found an expression
               help: write the number out: the macro evaluates nothing
             4:16-17 LOGOS-REQ-01: `tp` has no value
               help: write a whole number: `tp: 8`
@@ -276,7 +276,7 @@ fn the_expansion_is_the_same_text_in_any_folder() {
         let root = std::env::temp_dir().join(format!("logos-macros-{}", std::process::id())).join(name);
         std::fs::create_dir_all(root.join("models")).expect("a folder of our own");
         std::fs::write(root.join("models/config.json"), &config).expect("written");
-        let source = "[krate] pub mod m { model: config \"models/config.json\", chip: SN40L, deployments: { /// Mine.\n D: decode { ctx: 2_048 } } }";
+        let source = "[krate] pub mod m { model: config \"models/config.json\", chip: SN40L, deployments: { /// Mine.\n D: decode { tp: 1, ctx: 2_048 } } }";
         let text = expand_in(source.parse().expect("lexes"), Some(root.clone())).to_string();
         assert!(!text.contains(root.to_str().expect("text")), "{text}");
         std::fs::remove_dir_all(&root).expect("removed");

@@ -3,7 +3,7 @@ logos_rdu::logos_model! {
         model: config "models/qwen3.5-27b/config.json",
         chip: SN50,
         deployment: {
-            DECODE: decode { tp: 8, ctx: 4 * 1024; batch: 2 },
+            DECODE: decode { tp: 8; ctx: 4 * 1024 },
         },
     }
 }
