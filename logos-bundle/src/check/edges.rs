@@ -109,8 +109,9 @@ pub(super) const fn port(
         start >= s.end => s.end, start, "address, at least the end of the buffer before";
     );
     s.end = start + capacity * slot;
-    let way = hops(&p.frame.chip, &u.area, &v.area);
-    let e = Edge { capacity, latency: u.ii + u.tail + way, release: v.ii + 2 + way };
+    let way = hops!(p.frame.chip, u.area, v.area);
+    let latency = u.ii + u.tail + way;
+    let release = v.ii + 2 + way;
     let mut groups_of = (1, 1);
     if holds == 0 {
         let out = tokens_out as i128;
@@ -137,7 +138,27 @@ pub(super) const fn port(
         if failed!(l, 5) {
             return;
         }
-        stream_holds(s.interval, at, &u, &v, &e, out, taken, l);
+        // One token for one, as most streams are, with inequalities that hold as they are or by more than they need.
+        let steady = out == 1 && taken == 1 && u.firings == v.firings && {
+            let k = u.firings - 1;
+            let late = k * u.period;
+            let last = k * v.period;
+            let gap = v.start - u.start;
+            let behind = gap + release;
+            let room = if capacity < u.firings {
+                capacity * u.period >= behind && late + capacity * v.period >= behind + last
+            } else {
+                s.interval >= behind && s.interval + late >= behind + last
+            };
+            room && gap >= latency && gap + last >= late + latency
+        };
+        if steady {
+            l.obligations[6] += 3;
+            l.obligations[7] += 3;
+        } else {
+            let e = Edge { capacity, latency, release };
+            stream_holds(s.interval, at, &u, &v, &e, out, taken, l);
+        }
     } else {
         let a = if holds == 1 { u.firings } else { u.firings / holds };
         let b = if holds == 1 { v.firings } else { v.firings / holds };
@@ -146,17 +167,33 @@ pub(super) const fn port(
             b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
         );
         groups_of = (a, b);
-        hold_holds(s.interval, at, &u, &v, &e, holds, a, b, l);
+        let made = a * u.period;
+        let used = b * v.period;
+        let arrival = u.start + made - u.period + latency;
+        let free = v.start + used - v.period + release;
+        if holds == 1 {
+            let have = u.start + capacity * s.interval;
+            holds!(l, 6 * 1, at, v.start >= arrival => arrival, v.start, "start of the consumer, at least";);
+            holds!(l, 7 * 1, at, have >= free => free, have, "start of the next value in the same buffer, at least";);
+        } else {
+            let g = Groups { count: holds, made, used, arrival, free };
+            hold_holds(s.interval, at, u.start, v.start, capacity, &g, l);
+        }
     }
     if u.first != UNREACHED {
         // Distances from the input's load, at initiation intervals alone: first firing to first, last to last.
         let (a, b) = groups_of;
         let own = if u.turn == NONE { u.ii } else { least(&p.frame.chip, &u) };
         let taken = if v.turn == NONE { v.ii } else { least(&p.frame.chip, &v) };
-        let way = e.latency - u.ii + own;
-        let v = &mut s.stages[to];
-        v.first = largest(v.first, u.first + way + (a - 1) * own);
-        v.last = largest(v.last, u.last + way + (b - 1) * taken);
+        let way = latency - u.ii + own;
+        let first = u.first + way + if a == 1 { 0 } else { (a - 1) * own };
+        let last = u.last + way + if b == 1 { 0 } else { (b - 1) * taken };
+        if first > v.first {
+            s.stages[to].first = first;
+        }
+        if last > v.last {
+            s.stages[to].last = last;
+        }
     }
 }
 
@@ -216,43 +253,30 @@ const fn stream_holds(interval: i128, at: At, u: &Stage, v: &Stage, e: &Edge, p:
     );
 }
 
-/// A hold of `groups` whole groups, `a` firings of the producer and `b` of the consumer each: the two ends of every
-/// inequality.
-#[expect(clippy::too_many_arguments, reason = "constant evaluation pays for every field read twice")]
-const fn hold_holds(
-    interval: i128,
-    at: At,
-    u: &Stage,
-    v: &Stage,
-    e: &Edge,
-    groups: i128,
-    a: i128,
-    b: i128,
-    l: &mut Ledger,
-) {
-    // A group of the producer and of the consumer; from the producer's start to the first group's arrival, and from the
-    // consumer's to its release.
-    let made = a * u.period;
-    let used = b * v.period;
-    let full = u.start + made - u.period + e.latency;
-    let free = v.start + used - v.period + e.release;
-    if groups == 1 {
-        let have = u.start + e.capacity * interval;
-        holds!(l, 6 * 1, at, v.start >= full => full, v.start, "start of the consumer, at least";);
-        holds!(l, 7 * 1, at, have >= free => free, have, "start of the next value in the same buffer, at least";);
-        return;
-    }
-    let last = groups - 1;
-    let start = v.start + last * used;
-    let arrival = full + last * made;
+/// A hold of several groups: how many, cycles of the firings that make one and that use one, arrival of the first, and the
+/// first's release.
+struct Groups {
+    count: i128,
+    made: i128,
+    used: i128,
+    arrival: i128,
+    free: i128,
+}
+
+/// A hold of several groups: the two ends of every inequality, of a producer that starts at `u` and a consumer at `v`.
+const fn hold_holds(interval: i128, at: At, u: i128, v: i128, capacity: i128, g: &Groups, l: &mut Ledger) {
+    let Groups { count, made, used, arrival, free } = *g;
+    let last = count - 1;
+    let start = v + last * used;
+    let final_arrival = arrival + last * made;
     holds!(l, 6 * 2, at,
-        v.start >= full => full, v.start, "start of the consumer's first group, at least";
-        start >= arrival => arrival, start, "start of the consumer's last group, at least";
+        v >= arrival => arrival, v, "start of the consumer's first group, at least";
+        start >= final_arrival => final_arrival, start, "start of the consumer's last group, at least";
     );
-    let rounds = e.capacity / groups;
-    let r = e.capacity % groups;
+    let rounds = capacity / count;
+    let r = capacity % count;
     // Group j is released when the last firing that holds it is through; the producer's group j + r reuses its buffer.
-    let base = u.start + rounds * interval;
+    let base = u + rounds * interval;
     let reuse = base + r * made;
     let final_group = base + last * made;
     let released = free + (last - r) * used;
@@ -262,7 +286,7 @@ const fn hold_holds(
     );
     if r > 0 {
         let base = base + interval;
-        let first_free = free + (groups - r) * used;
+        let first_free = free + (count - r) * used;
         let last_free = free + last * used;
         let reuse = base + (r - 1) * made;
         holds!(l, 7 * 2, at,
@@ -286,7 +310,7 @@ pub(super) const fn carried(p: &mut Program<'_>, s: &mut Section, k: usize, v: u
     }
     let load = &s.stages[state.stage as usize];
     let at = s.stage_at(k);
-    let way = hops(&p.frame.chip, &stage.area, &load.area);
+    let way = hops!(p.frame.chip, stage.area, load.area);
     let have = load.start + p.layers * s.interval;
     let need = stage.start + (stage.firings - 1) * stage.period + stage.ii + stage.tail + way;
     hold!(l, 6, have >= need, at, need, have, "start of the state's next load, at least");

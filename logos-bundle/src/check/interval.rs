@@ -210,7 +210,7 @@ const fn layer_loop(p: &Program<'_>, s: &Section, l: &mut Ledger) -> i128 {
     }
     let (x, y) = (&s.stages[s.input as usize], &s.stages[s.shown as usize]);
     equal!(l, 4, at, x.firings, y.firings, "firings of the result's store");
-    let latency = y.ii + y.tail + hops(&p.frame.chip, &y.area, &x.area);
+    let latency = y.ii + y.tail + hops!(p.frame.chip, y.area, x.area);
     let (have, need) = (x.start + s.interval, y.start + latency);
     hold!(l, 6, have >= need, at, need, have, "start of the next layer's first input token, at least");
     let last = x.firings - 1;

@@ -38,11 +38,15 @@ pub(super) const fn area(c: &Chip, site: i128, cells: i128, at: At, l: &mut Ledg
     }
 }
 
-/// Cycles on the network from any cell of one stage to any of another.
-pub(super) const fn hops(c: &Chip, a: &Area, b: &Area) -> i128 {
-    let (right, left) = (b.right - a.left, a.right - b.left);
-    let (down, up) = (b.bottom - a.top, a.bottom - b.top);
-    let across = if right > left { right } else { left };
-    let along = if down > up { down } else { up };
-    c.inject + c.hop * (across + along)
+/// Cycles on the network from any cell of one stage to any of another. A macro, as every edge asks: taking three references
+/// and a call would cost constant evaluation more than the sum itself.
+macro_rules! hops {
+    ($chip:expr, $a:expr, $b:expr) => {{
+        let (right, left) = ($b.right - $a.left, $a.right - $b.left);
+        let (down, up) = ($b.bottom - $a.top, $a.bottom - $b.top);
+        let across = if right > left { right } else { left };
+        let along = if down > up { down } else { up };
+        $chip.inject + $chip.hop * (across + along)
+    }};
 }
+pub(super) use hops;

@@ -27,7 +27,7 @@ pub mod header {
     pub const VERSION: usize = 1;
     /// Words of the whole table, header included.
     pub const WORDS: usize = 2;
-    /// `schedule_digest`, two words, over every word of the table with these two left out.
+    /// `schedule_digest`, two words, over every word of the table, these two taken as 0.
     pub const DIGEST: usize = 4;
     /// Bytes used in the string part.
     pub const STRING_BYTES: usize = 6;

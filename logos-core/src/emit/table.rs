@@ -93,13 +93,17 @@ impl Table {
     }
 }
 
-/// FNV over pairs of words, without the digest's own (RULES.md section 10).
+/// FNV over pairs of 64-bit numbers, the digest's own as zero (RULES.md section 10).
 fn digest(words: &[u32]) -> u64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for (i, pair) in words.as_chunks::<2>().0.iter().enumerate() {
-        if 2 * i != header::DIGEST {
-            hash = (hash ^ u64::from(pair[0])).wrapping_mul(0x0100_0000_01b3) ^ u64::from(pair[1]);
+    for (i, row) in words.as_chunks::<ROW>().0.iter().enumerate() {
+        for (j, [a, b, c, d]) in row.as_chunks::<4>().0.iter().enumerate() {
+            let own = i * ROW + j * 4 == header::DIGEST;
+            let first = if own { 0 } else { u64::from(*a) | u64::from(*b) << 32 };
+            let second = u64::from(*c) | u64::from(*d) << 32;
+            hash = (hash ^ first).wrapping_mul(0x0100_0000_01b3).wrapping_add(second);
         }
+        hash ^= hash >> 32;
     }
     hash
 }

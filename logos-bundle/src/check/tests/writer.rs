@@ -533,7 +533,7 @@ fn schedule(p: &Program<'_>, s: &Section, stages: &mut [Stage]) -> Rows {
         } else {
             0
         };
-        let l = u.ii + c.depth + c.tree * log2(u.nb) + own + 2 + place::hops(c, &areas[from], &areas[to]);
+        let l = u.ii + c.depth + c.tree * log2(u.nb) + own + 2 + place::hops!(c, areas[from], areas[to]);
         let (fu, fv) = (u.e.firings, v.e.firings);
         let mut start = v.start;
         let capacity;
