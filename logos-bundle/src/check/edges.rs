@@ -153,8 +153,8 @@ pub(super) const fn port(
             room && gap >= latency && gap + last >= late + latency
         };
         if steady {
-            l.obligations[6] += 3;
-            l.obligations[7] += 3;
+            l.obligations.6 += 3;
+            l.obligations.7 += 3;
         } else {
             let e = Edge { capacity, latency, release };
             stream_holds(s.interval, at, &u, &v, &e, out, taken, l);

@@ -12,7 +12,7 @@ const BLOCK: i128 = 64;
 
 /// The statement of a router: ids and scores of `k` experts a row.
 pub(super) const fn router(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let [top, score, groups, kept, flags, scale] = st.a;
     let logits = activation(p, st, st.x[0], l);
     let experts = p.values[logits].cols;
@@ -43,7 +43,7 @@ pub(super) const fn router(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) 
 
 /// The statement of experts, whose operand `r` is a router's result, of as many experts.
 pub(super) const fn experts(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let [count, top, act, alpha, limit, flags] = st.a;
     let [x, r, gate, up, down, of_gate, of_up, of_down] = st.x;
     let x = activation(p, st, x, l);
@@ -84,7 +84,7 @@ pub(super) const fn experts(p: &mut Program<'_>, st: &Statement, l: &mut Ledger)
 
 /// A weight of so many experts, of so many rows and columns each.
 const fn bank(p: &mut Program<'_>, st: &Statement, v: u32, shape: [i128; 3], l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     p.values[v as usize].used = true;
     p.values[v as usize].banked = true;
     let w = &p.values[v as usize];
@@ -101,7 +101,7 @@ const fn bank(p: &mut Program<'_>, st: &Statement, v: u32, shape: [i128; 3], l: 
 const fn bias(p: &mut Program<'_>, st: &Statement, v: u32, shape: [i128; 3], l: &mut Ledger) {
     bank(p, st, v, shape, l);
     let plain = p.values[v as usize].storage;
-    hold!(l, 1, plain != storage::Q8_0, p.statement_at(st.index), 0, plain, "storage of a bias");
+    hold!(l, 1, plain != storage::Q8_0, st.at, 0, plain, "storage of a bias");
 }
 
 /// Whether operands and result of a router lie as they must.

@@ -1,6 +1,6 @@
 //! Rule 0, the frame: header, directory, deployment and chip. What it returns can be indexed part by part.
 
-use super::ledger::{At, Ledger, equal, hold};
+use super::ledger::{At, Ledger, equal, failed, hold};
 use super::{HEADER, RANGE_LIMIT};
 use crate::table::layout::{HEADER_ROWS, MAGIC, PARTS, Part, ROW, VERSION, header};
 
@@ -83,7 +83,7 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
     let (count, rest) = (rows.len(), rest.len());
     equal!(l, 0, top, 0, rest, "words beyond the last whole row");
     hold!(l, 0, count >= HEADER_ROWS, top, HEADER_ROWS, count, "rows of the table, at least");
-    if l.failed(0) {
+    if failed!(l, 0) {
         return None;
     }
     let [magic, version, size, reserved, _, _, strings, z0, z1, z2, z3, z4, z5, z6, z7, z8] = rows[0];
@@ -115,7 +115,7 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
     equal!(l, 0, top, programs, counts[Part::Digests as usize], "digest rows");
     let (bytes, space) = (strings as u64, counts[Part::Strings as usize] as u64 * 64);
     hold!(l, 0, bytes <= space && space < bytes + 64, top, space, bytes, "string bytes, in these bytes of rows");
-    if l.failed(0) {
+    if failed!(l, 0) {
         return None;
     }
     let (_, rest) = rows.split_at(HEADER_ROWS);
@@ -135,7 +135,7 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
     let (strings, factors) = rest.split_at(counts[13]);
     let deployment = deployment(&deployment_rows[0], bytes, l);
     let chip = chip(&chip_rows[0], &chip_rows[1], bytes, &deployment, l);
-    if l.failed(0) {
+    if failed!(l, 0) {
         return None;
     }
     Some(Frame {

@@ -5,10 +5,16 @@ use super::{Fault, Verdicts};
 /// Verdicts in the making.
 pub(super) struct Ledger {
     pub(super) faults: [Option<Fault>; 13],
-    pub(super) obligations: [u64; 13],
+    /// Comparisons by rule: fields, as constant evaluation pays for an index into an array as much as for the sum.
+    pub(super) obligations: Counts,
+    /// Rules with a fault, as a bit set.
+    pub(super) failed: u32,
     /// A rule whose faults are not noted; 13 for none.
     ignored: usize,
 }
+
+/// A number a rule.
+type Counts = (u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64);
 
 /// A row: its part of the table, and its place in the part.
 #[derive(Clone, Copy)]
@@ -21,20 +27,22 @@ impl Ledger {
 
     /// A ledger that notes no fault of a rule.
     pub(super) const fn without(rule: usize) -> Ledger {
-        Ledger { faults: [None; 13], obligations: [0; 13], ignored: rule }
+        Ledger { faults: [None; 13], obligations: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), failed: 0, ignored: rule }
     }
 
     /// Notes a fault, unless its rule has one already.
     pub(super) const fn fault(&mut self, rule: usize, at: At, expected: i128, found: i128, what: &'static str) {
         if self.faults[rule].is_none() && rule != self.ignored {
             let (expected, found) = (word(expected), word(found));
+            self.failed |= 1 << rule;
             self.faults[rule] = Some(Fault { rule: rule as u32, part: at.0, row: at.1, expected, found, what });
         }
     }
 
-    /// Whether a rule has a fault.
-    pub(super) const fn failed(&self, rule: usize) -> bool {
-        self.faults[rule].is_some()
+    /// How many comparisons each rule made.
+    pub(super) const fn obligations(&self) -> [u64; 13] {
+        let (a, b, c, d, e, f, g, h, i, j, k, m, n) = self.obligations;
+        [a, b, c, d, e, f, g, h, i, j, k, m, n]
     }
 
     /// The verdicts of a check that went through everything, or stopped where rows had lost their meaning.
@@ -42,12 +50,12 @@ impl Ledger {
         let mut reached = [complete; 13];
         let mut rule = 0;
         while rule < 13 {
-            if self.faults[rule].is_some() {
+            if self.failed & 1 << rule != 0 {
                 reached[rule] = true;
             }
             rule += 1;
         }
-        Verdicts { faults: self.faults, obligations: self.obligations, reached }
+        Verdicts { faults: self.faults, obligations: self.obligations(), reached }
     }
 }
 
@@ -63,8 +71,8 @@ const fn word(n: i128) -> u64 {
 
 /// Counts a comparison of a rule and notes a fault where it does not hold.
 macro_rules! hold {
-    ($ledger:expr, $rule:literal, $holds:expr, $at:expr, $expected:expr, $found:expr, $what:literal) => {{
-        $ledger.obligations[$rule] += 1;
+    ($ledger:expr, $rule:tt, $holds:expr, $at:expr, $expected:expr, $found:expr, $what:literal) => {{
+        $ledger.obligations.$rule += 1;
         if !$holds {
             $ledger.fault($rule, $at, $expected as i128, $found as i128, $what);
         }
@@ -73,7 +81,7 @@ macro_rules! hold {
 
 /// [`hold!`] of an equality.
 macro_rules! equal {
-    ($ledger:expr, $rule:literal, $at:expr, $expected:expr, $found:expr, $what:literal) => {
+    ($ledger:expr, $rule:tt, $at:expr, $expected:expr, $found:expr, $what:literal) => {
         hold!($ledger, $rule, ($expected) == ($found), $at, $expected, $found, $what)
     };
 }
@@ -81,10 +89,10 @@ macro_rules! equal {
 /// Several comparisons of one rule at one row, counted at once: constant evaluation pays for every step, so where there are
 /// many rows there is one addition for all. The number is checked while this crate is compiled.
 macro_rules! holds {
-    ($ledger:expr, $rule:literal * $count:literal, $at:expr,
+    ($ledger:expr, $rule:tt * $count:literal, $at:expr,
      $($holds:expr => $expected:expr, $found:expr, $what:literal;)+) => {{
         const _: () = assert!([$($what),+].len() == $count, "comparisons as counted");
-        $ledger.obligations[$rule] += $count;
+        $ledger.obligations.$rule += $count;
         $(
             if !$holds {
                 $ledger.fault($rule, $at, $expected as i128, $found as i128, $what);
@@ -93,10 +101,10 @@ macro_rules! holds {
     }};
 }
 
-/// Whether a rule has a fault, without a call.
+/// Whether one of these rules has a fault, without a call.
 macro_rules! failed {
-    ($ledger:expr, $rule:literal) => {
-        if let Some(_) = $ledger.faults[$rule] { true } else { false }
+    ($ledger:expr, $($rule:literal)|+) => {
+        $ledger.failed & ($(1 << $rule)|+) != 0
     };
 }
 

@@ -33,9 +33,9 @@ mod state;
 mod tests;
 
 use frame::Frame;
-use ledger::{At, Ledger, equal, hold};
+use ledger::{At, Ledger, equal, failed, hold};
 use model::Totals;
-use program::{Program, Statement};
+use program::{Program, Statement, Value};
 use section::Section;
 
 use crate::table;
@@ -140,7 +140,7 @@ const fn checked(words: &[u32], mut ledger: Ledger) -> Verdicts {
     };
     digest(words, l);
     range::rows(&frame, l);
-    if l.failed(0) {
+    if failed!(l, 0) {
         return ledger.verdicts(false);
     }
     let complete = programs(&frame, l);
@@ -159,11 +159,13 @@ const fn digest(words: &[u32], l: &mut Ledger) {
 const fn programs(frame: &Frame<'_>, l: &mut Ledger) -> bool {
     model::layers(frame, l);
     let mut totals = Totals::NOTHING;
+    let mut values = [Value::NOTHING; MAX_VALUES];
+    let mut section = Section::NONE;
     let count = frame.programs.len();
     let mut i = 0;
     while i < count {
         model::runs(frame, i, l);
-        if !program(frame, i, &mut totals, l) {
+        if !program(frame, i, &mut values, &mut section, &mut totals, l) {
             return false;
         }
         i += 1;
@@ -172,11 +174,18 @@ const fn programs(frame: &Frame<'_>, l: &mut Ledger) -> bool {
     true
 }
 
-const fn program(frame: &Frame<'_>, index: usize, totals: &mut Totals, l: &mut Ledger) -> bool {
+const fn program(
+    frame: &Frame<'_>,
+    index: usize,
+    values: &mut [Value; MAX_VALUES],
+    s: &mut Section,
+    totals: &mut Totals,
+    l: &mut Ledger,
+) -> bool {
     let row = &frame.programs[index];
     let at = At(Part::Programs as u32, index as u32);
-    let mut p = Program::new(frame, row, at, l);
-    if l.failed(0) || l.failed(1) || l.failed(11) {
+    let mut p = Program::new(frame, row, at, values, l);
+    if failed!(l, 0 | 1 | 11) {
         return false;
     }
     let p = &mut p;
@@ -185,7 +194,7 @@ const fn program(frame: &Frame<'_>, index: usize, totals: &mut Totals, l: &mut L
     while i < count {
         let st = Statement::read(p, i);
         shape::statement(p, &st, l);
-        if l.failed(1) || l.failed(2) {
+        if failed!(l, 1 | 2) {
             return false;
         }
         sharding::statement(p, &st, l);
@@ -195,18 +204,18 @@ const fn program(frame: &Frame<'_>, index: usize, totals: &mut Totals, l: &mut L
     p.close(l);
     slices::bindings(p, row[program_row::BINDINGS], row[program_row::BINDINGS + 1], l);
     // Local heads and columns mean something only where the cuts are as the rules say.
-    if l.failed(1) || l.failed(11) {
+    if failed!(l, 1 | 11) {
         return false;
     }
     let (first, sections) = (row[program_row::SECTIONS], row[program_row::SECTIONS + 1]);
     let resident = interval::resident(p);
     let mut i = first;
     while i < first + sections {
-        let mut s = Section::new(p, i, l);
-        if l.failed(3) || !section::matched(p, &mut s, l) {
+        s.open(p, i, l);
+        if failed!(l, 3) || !section::matched(p, s, l) {
             return false;
         }
-        interval::section(p, &s, l);
+        interval::section(p, s, l);
         if s.end + resident > totals.scratch {
             totals.scratch = s.end + resident;
         }
@@ -215,15 +224,16 @@ const fn program(frame: &Frame<'_>, index: usize, totals: &mut Totals, l: &mut L
     section::close(p, at, l);
     totals.add(p);
     totals.hands_on(p, l);
-    !l.failed(1)
+    !failed!(l, 1)
 }
 
 /// A rule that had nothing to compare has not been checked. Only a table without states has nothing for rule 10, and
 /// that there are none is itself compared there.
 const fn vacuous(l: &mut Ledger) {
+    let obligations = l.obligations();
     let mut rule = 0;
     while rule < 13 {
-        if l.obligations[rule] == 0 {
+        if obligations[rule] == 0 {
             l.fault(rule, At(HEADER, 0), 1, 0, "comparisons of this rule, at least");
         }
         rule += 1;

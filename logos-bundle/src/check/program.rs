@@ -108,7 +108,8 @@ pub(super) struct Program<'a> {
     pub(super) first_statement: u32,
     pub(super) count: usize,
     pub(super) statements: &'a [Row],
-    pub(super) values: [Value; MAX_VALUES],
+    /// Its values lie in a buffer for all programs: constant evaluation pays for every copy.
+    pub(super) values: &'a mut [Value; MAX_VALUES],
     /// Real inputs and shows so far, and the last of each.
     pub(super) inputs: u32,
     pub(super) input: usize,
@@ -135,7 +136,13 @@ pub(super) const fn ceil(a: i128, b: i128) -> i128 {
 
 impl<'a> Program<'a> {
     /// Reads the values of a program, and checks of each what can be said without its statement.
-    pub(super) const fn new(frame: &'a Frame<'a>, row: &Row, at: At, l: &mut Ledger) -> Program<'a> {
+    pub(super) const fn new(
+        frame: &'a Frame<'a>,
+        row: &Row,
+        at: At,
+        values: &'a mut [Value; MAX_VALUES],
+        l: &mut Ledger,
+    ) -> Program<'a> {
         let row = *row;
         let [_, _, _, _, role, layers, v0, nv, s0, ns, _, sections, _, _, m, _] = row;
         let (_, rest) = frame.statements.split_at(s0 as usize);
@@ -147,7 +154,6 @@ impl<'a> Program<'a> {
         hold!(l, 1, m == all || last_rows, at, all, m, "rows of an activation");
         hold!(l, 1, d.form != 1 || d.tokens == 1, at, 1, d.tokens, "tokens of a sequence in a decode step");
         hold!(l, 1, m % d.seqs == 0, at, 0, m % d.seqs, "rows of an activation, a multiple of the sequences: rest");
-        let mut values = [Value::NOTHING; MAX_VALUES];
         let mut i = 0;
         while i < nv {
             let at = At(Part::Values as u32, v0 + i);
@@ -178,11 +184,6 @@ impl<'a> Program<'a> {
     /// The row of a value.
     pub(super) const fn value_at(&self, v: usize) -> At {
         At(Part::Values as u32, self.first_value + v as u32)
-    }
-
-    /// The row of a statement.
-    pub(super) const fn statement_at(&self, s: usize) -> At {
-        At(Part::Statements as u32, self.first_statement + s as u32)
     }
 
     /// What the values owe once all statements have been gone through: each bound one has its statement, each is read.
@@ -302,6 +303,8 @@ const fn value(row: &Row, at: At, chips: i128, l: &mut Ledger) -> Value {
 #[derive(Clone, Copy)]
 pub(super) struct Statement {
     pub(super) index: usize,
+    /// Its row.
+    pub(super) at: At,
     pub(super) op: u32,
     pub(super) result: usize,
     /// Operands; [`NONE`] where absent.
@@ -315,7 +318,8 @@ impl Statement {
         let row = p.statements[index];
         let [op, result, x0, x1, x2, x3, x4, x5, x6, x7, a0, a1, a2, a3, a4, a5] = row;
         let x = [x0, x1, x2, x3, x4, x5, x6, x7];
-        Statement { index, op, result: result as usize, x, a: [a0, a1, a2, a3, a4, a5] }
+        let at = At(Part::Statements as u32, p.first_statement + index as u32);
+        Statement { index, at, op, result: result as usize, x, a: [a0, a1, a2, a3, a4, a5] }
     }
 
     /// Whether the statement binds its result (rather than declares, shows or appends to it).

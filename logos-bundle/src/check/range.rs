@@ -2,7 +2,7 @@
 //! limits that let the other rules multiply.
 
 use super::frame::{Frame, Row};
-use super::ledger::{At, Ledger, equal, hold, holds};
+use super::ledger::{At, Ledger, equal, failed, hold, holds};
 use super::{MAX_STAGES, MAX_STATEMENTS, MAX_TURNS, MAX_VALUES, RANGE_LIMIT, SHAPE_LIMIT};
 use crate::table::layout::{NONE, Part};
 
@@ -27,7 +27,7 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
     let mut i = 0;
     while i < programs {
         program(f, i, &mut done, l);
-        if l.failed(0) {
+        if failed!(l, 0) {
             return;
         }
         i += 1;
@@ -115,7 +115,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
     within(at, s0, ns, f.statements.len(), l);
     within(at, c0, nc, f.sections.len(), l);
     within(at, b0, nb, f.bindings.len(), l);
-    if l.failed(0) {
+    if failed!(l, 0) {
         return;
     }
     let mut i = v0;
@@ -167,7 +167,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
     let mut i = c0;
     while i < c0 + nc {
         section(f, i, index as u32, ns, nv, done, l);
-        if l.failed(0) {
+        if failed!(l, 0) {
             return;
         }
         i += 1;
@@ -246,7 +246,7 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
     within(at, g0, ng, f.stages.len(), l);
     within(at, e0, ne, f.edges.len(), l);
     within(at, t0, nt, f.turns.len(), l);
-    if l.failed(0) {
+    if failed!(l, 0) {
         return;
     }
     let mut k = g0;

@@ -108,34 +108,53 @@ macro_rules! wide {
 pub(super) use wide;
 
 impl Section {
-    /// Reads the section's row.
-    pub(super) const fn new(p: &Program<'_>, index: u32, l: &mut Ledger) -> Section {
+    /// Room for a section: one for all, as constant evaluation pays for every copy.
+    pub(super) const NONE: Section = Section {
+        index: NONE,
+        rows: 1,
+        groups: 1,
+        interval: 1,
+        span: 0,
+        binder: 0,
+        bound: 0,
+        first_stage: 0,
+        first_edge: 0,
+        first_turn: 0,
+        count: 0,
+        edge_count: 0,
+        turn_count: 0,
+        stages: [UNMATCHED; MAX_STAGES],
+        edges: 0,
+        end: 0,
+        input: NONE,
+        shown: NONE,
+    };
+
+    /// Reads a section's row; no stage or edge of it has been matched.
+    pub(super) const fn open(&mut self, p: &Program<'_>, index: u32, l: &mut Ledger) {
         let row = p.frame.sections[index as usize];
         let [_, rows, groups, g0, ng, e0, ne, t0, nt, h0, h1, s0, s1, binder, b0, b1] = row;
         let at = At(Part::Sections as u32, index);
         let rows = rows as i128;
         hold!(l, 3, rows <= p.m, at, p.m, rows, "rows of a group, at most");
         equal!(l, 3, at, ceil(p.m, rows), groups as i128, "groups");
-        Section {
-            index,
-            rows,
-            groups: groups as i128,
-            interval: wide!(h0, h1),
-            span: wide!(s0, s1),
-            binder,
-            bound: wide!(b0, b1),
-            first_stage: g0,
-            first_edge: e0,
-            first_turn: t0,
-            count: ng as usize,
-            edge_count: ne as usize,
-            turn_count: nt as usize,
-            stages: [UNMATCHED; MAX_STAGES],
-            edges: 0,
-            end: 0,
-            input: NONE,
-            shown: NONE,
-        }
+        self.index = index;
+        self.rows = rows;
+        self.groups = groups as i128;
+        self.interval = wide!(h0, h1);
+        self.span = wide!(s0, s1);
+        self.binder = binder;
+        self.bound = wide!(b0, b1);
+        self.first_stage = g0;
+        self.first_edge = e0;
+        self.first_turn = t0;
+        self.count = ng as usize;
+        self.edge_count = ne as usize;
+        self.turn_count = nt as usize;
+        self.edges = 0;
+        self.end = 0;
+        self.input = NONE;
+        self.shown = NONE;
     }
 
     /// The row of the section.
@@ -168,7 +187,7 @@ pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger
         } else {
             own(p, s, &st, k, l)
         };
-        if failed!(l, 1) || failed!(l, 4) || next == k {
+        if failed!(l, 1 | 4) || next == k {
             return false;
         }
         k = next;
@@ -180,7 +199,7 @@ pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger
         hold!(l, 1, read, s.stage_at(k), 1, 0, "edges that read the stage, at least");
         k += 1;
     }
-    !l.failed(1) && !l.failed(4)
+    !failed!(l, 1 | 4)
 }
 
 /// The load of an input.

@@ -3,9 +3,9 @@
 
 use super::RANGE_LIMIT;
 use super::experts;
-use super::ledger::{At, Ledger, equal, failed, hold, holds};
+use super::ledger::{Ledger, equal, failed, hold, holds};
 use super::program::{Program, Statement, role};
-use crate::table::layout::{NONE, Part, op, storage};
+use crate::table::layout::{NONE, op, storage};
 
 /// Bits of 1.0 in f32.
 const ONE: u32 = 0x3f80_0000;
@@ -48,7 +48,7 @@ const fn form(code: u32) -> Option<(u32, u32, u32)> {
 
 /// Checks one statement; the values it reads become used, its result bound.
 pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let [x0, x1, x2, x3, x4, x5, x6, x7] = st.x;
     let Some((must, may, attributes)) = form(st.op) else {
         l.fault(1, at, 0, st.op as i128, "operation code");
@@ -80,7 +80,7 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         op::PLUS | op::TIMES | op::SWIGLU | op::GEGLU => pair(p, st, l),
         op::GELU | op::SCALED | op::SOFTCAP => {
             elementwise(p, st, l);
-            constant(p, st, l);
+            constant(st, l);
         }
         op::SILU | op::SIGMOID | op::TANH | op::SUM_CHIPS => elementwise(p, st, l),
         op::DECAY => {
@@ -110,7 +110,7 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
 }
 
 const fn show(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let v = &mut p.values[st.result];
     v.used = true;
     v.shown = true;
@@ -124,7 +124,7 @@ const fn append(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let x = activation(p, st, st.x[0], l);
     ids(p, st, st.x[1], l);
     let cols = p.values[x].cols;
-    equal!(l, 1, p.statement_at(st.index), p.values[st.result].cols, cols, "columns of what is appended");
+    equal!(l, 1, st.at, p.values[st.result].cols, cols, "columns of what is appended");
 }
 
 const fn matmul(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
@@ -132,7 +132,7 @@ const fn matmul(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let w = weight(p, st, st.x[1], l);
     let (k, n) = (p.values[x].cols, p.values[st.result].cols);
     let w = &p.values[w];
-    let at = p.statement_at(st.index);
+    let at = st.at;
     equal!(l, 1, at, k, w.rows, "rows of the weight");
     equal!(l, 1, at, w.cols, n, "columns of the result");
     let cut = w.storage != storage::Q8_0 || w.rows_l % 32 == 0;
@@ -143,7 +143,7 @@ const fn rows(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let e = weight(p, st, st.x[0], l);
     ids(p, st, st.x[1], l);
     let cols = p.values[e].cols;
-    equal!(l, 1, p.statement_at(st.index), cols, p.values[st.result].cols, "columns of the result");
+    equal!(l, 1, st.at, cols, p.values[st.result].cols, "columns of the result");
 }
 
 /// Two values alike, or a value and a one-row weight where the operation allows one.
@@ -156,13 +156,13 @@ const fn pair(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
         other(p, st, st.x[1], l);
     }
     if st.op == op::GEGLU {
-        hold!(l, 2, st.a[0] <= 1, p.statement_at(st.index), 1, st.a[0], "form of geglu, at most");
+        hold!(l, 2, st.a[0] <= 1, st.at, 1, st.a[0], "form of geglu, at most");
     }
 }
 
 /// The one attribute of gelu, scaled and softcap.
-const fn constant(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+const fn constant(st: &Statement, l: &mut Ledger) {
+    let at = st.at;
     let bits = st.a[0];
     match st.op {
         op::GELU => hold!(l, 2, bits <= 1, at, 1, bits, "form of gelu, at most"),
@@ -173,14 +173,14 @@ const fn constant(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
 
 const fn l2norm(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     elementwise(p, st, l);
-    let at = p.statement_at(st.index);
+    let at = st.at;
     heads(p, st, st.x[0] as usize, st.a[2], l);
     hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "eps, positive and finite (f32 bits)");
     hold!(l, 2, finite(st.a[1]), at, ONE, st.a[1], "scale, finite (f32 bits)");
 }
 
 const fn last_row(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let x = p.values[st.x[0] as usize];
     p.values[st.x[0] as usize].used = true;
     let d = &p.frame.deployment;
@@ -197,7 +197,7 @@ const fn last_row(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 const fn gather(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let x = p.values[activation(p, st, st.x[0], l)];
     let r = p.values[st.result];
-    let at = p.statement_at(st.index);
+    let at = st.at;
     equal!(l, 1, at, x.cols, r.cols, "columns of the result");
     equal!(l, 1, at, x.tile * p.frame.deployment.chips, r.tile, "tile of what is gathered");
 }
@@ -207,7 +207,7 @@ const fn result(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     if st.op == op::SHOW {
         return;
     }
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let r = &p.values[st.result];
     if st.op == op::APPEND {
         equal!(l, 1, at, role::STATE, r.role, "role of what is appended to");
@@ -230,7 +230,7 @@ pub(super) const fn activation(p: &mut Program<'_>, st: &Statement, v: u32, l: &
     let k = v as usize;
     let x = &mut p.values[k];
     x.used = true;
-    holds!(l, 1 * 4, At(Part::Statements as u32, p.first_statement + st.index as u32),
+    holds!(l, 1 * 4, st.at,
         (x.role == role::BOUND || x.role == role::INPUT) && x.storage != storage::I32 => role::BOUND, x.role, "operand, an activation";
         !x.routing => 0, 1, "routers' results read by what is no experts";
         x.statement < st.index as u32 => st.index, x.statement, "statement of the operand, below";
@@ -242,7 +242,7 @@ pub(super) const fn activation(p: &mut Program<'_>, st: &Statement, v: u32, l: &
 const fn weight(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
     p.values[v as usize].used = true;
     let w = &p.values[v as usize];
-    holds!(l, 1 * 2, p.statement_at(st.index),
+    holds!(l, 1 * 2, st.at,
         w.role == role::WEIGHT => role::WEIGHT, w.role, "role of the operand";
         w.seqs == 1 => 1, w.seqs, "copies of a weight that is no experts'";
     );
@@ -252,7 +252,7 @@ const fn weight(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> 
 /// A one-row weight of so many columns, plain elements.
 pub(super) const fn one_row(p: &mut Program<'_>, st: &Statement, v: u32, cols: i128, l: &mut Ledger) {
     let w = p.values[weight(p, st, v, l)];
-    let at = p.statement_at(st.index);
+    let at = st.at;
     hold!(l, 1, w.rows == 1 && w.storage != storage::Q8_0, at, 1, w.rows, "rows of a plain weight");
     equal!(l, 1, at, cols, w.cols, "columns of the weight");
 }
@@ -263,7 +263,7 @@ const fn of_heads(p: &mut Program<'_>, st: &Statement, v: u32, heads: u32, cols:
         return one_row(p, st, v, cols, l);
     }
     let w = p.values[weight(p, st, v, l)];
-    let at = p.statement_at(st.index);
+    let at = st.at;
     hold!(l, 1, w.rows == heads as i128 && w.storage != storage::Q8_0, at, heads, w.rows, "rows of a plain weight");
     equal!(l, 1, at, cols, w.cols, "columns of the weight");
 }
@@ -272,7 +272,7 @@ const fn of_heads(p: &mut Program<'_>, st: &Statement, v: u32, heads: u32, cols:
 const fn ids(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
     let x = p.values[v as usize];
     p.values[v as usize].used = true;
-    let at = p.statement_at(st.index);
+    let at = st.at;
     hold!(l, 1, x.role == role::INPUT && x.storage == storage::I32, at, role::INPUT, x.role, "operand, an Int input");
     equal!(l, 1, at, p.m, x.rows * x.cols, "ids of the operand");
 }
@@ -282,7 +282,7 @@ const fn elementwise(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let x = activation(p, st, st.x[0], l);
     let x = &p.values[x];
     let r = &p.values[st.result];
-    holds!(l, 1 * 2, At(Part::Statements as u32, p.first_statement + st.index as u32),
+    holds!(l, 1 * 2, st.at,
         x.cols == r.cols => x.cols, r.cols, "columns of the result";
         x.tile == r.tile => x.tile, r.tile, "tile of the result";
     );
@@ -292,13 +292,13 @@ const fn elementwise(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 const fn other(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
     let x = p.values[st.x[0] as usize];
     let b = p.values[activation(p, st, v, l)];
-    equal!(l, 1, p.statement_at(st.index), x.cols, b.cols, "columns of the second operand");
-    equal!(l, 1, p.statement_at(st.index), x.tile, b.tile, "tile of the second operand");
+    equal!(l, 1, st.at, x.cols, b.cols, "columns of the second operand");
+    equal!(l, 1, st.at, x.tile, b.tile, "tile of the second operand");
 }
 
 /// A value with heads: returns the columns of a head, at least 1 whatever the table says.
 const fn heads(p: &Program<'_>, st: &Statement, v: usize, heads: u32, l: &mut Ledger) -> i128 {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let x = &p.values[v];
     let n = heads as i128;
     if heads == 0 || heads >= RANGE_LIMIT || x.cols % n != 0 {
@@ -313,7 +313,7 @@ const fn heads(p: &Program<'_>, st: &Statement, v: usize, heads: u32, l: &mut Le
 
 const fn norm(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     elementwise(p, st, l);
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let x = p.values[st.x[0] as usize];
     let count = if st.op == op::RMSNORM { st.a[2] } else { st.a[1] };
     let cols = if count == 0 { x.cols } else { heads(p, st, st.x[0] as usize, count, l) };
@@ -330,7 +330,7 @@ const fn norm(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 
 const fn rope(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     elementwise(p, st, l);
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let d = heads(p, st, st.x[0] as usize, st.a[0], l);
     let rotary = st.a[1] as i128;
     hold!(l, 2, rotary > 0 && rotary % 2 == 0 && rotary <= d, at, d, rotary, "rotary width, even and at most");
@@ -358,7 +358,7 @@ const fn rope(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 }
 
 const fn attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let [q, k, v, pos, ck, cv, sinks, _] = st.x;
     let [h, hk, scale, window, chunk, cap] = st.a;
     let (q, k, v) = (activation(p, st, q, l), activation(p, st, k, l), activation(p, st, v, l));
@@ -397,7 +397,7 @@ const fn seen(p: &Program<'_>, window: u32, chunk: u32) -> i128 {
 
 const fn row_scale(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     elementwise(p, st, l);
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let g = p.values[st.x[1] as usize];
     equal!(l, 1, at, 1, g.cols, "columns of the factors");
     if g.role != role::TABLE {
@@ -418,7 +418,7 @@ const fn row_scale(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 }
 
 const fn head_matmul(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let x = p.values[activation(p, st, st.x[0], l)];
     let w = p.values[weight(p, st, st.x[1], l)];
     let r = p.values[st.result];
@@ -437,7 +437,7 @@ const fn head_matmul(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 }
 
 const fn latent_attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let [q, qp, c, turned, pos, cc, cp, _] = st.x;
     let [h, scale, ..] = st.a;
     let (q, qp) = (activation(p, st, q, l), activation(p, st, qp, l));
@@ -466,7 +466,7 @@ const fn latent_attention(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 
 const fn conv(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     elementwise(p, st, l);
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let x = p.values[st.x[0] as usize];
     let w = p.values[weight(p, st, st.x[1], l)];
     equal!(l, 2, at, w.rows, st.a[0] as i128, "taps");
@@ -483,7 +483,7 @@ const fn conv(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 }
 
 const fn delta(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    let at = p.statement_at(st.index);
+    let at = st.at;
     let [q, k, v, g, beta, s, ..] = st.x;
     let (q, k, v) = (activation(p, st, q, l), activation(p, st, k, l), activation(p, st, v, l));
     let (g, beta) = (p.values[activation(p, st, g, l)], p.values[activation(p, st, beta, l)]);

@@ -25,7 +25,7 @@ pub(super) const fn statement(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
     let chips = p.frame.deployment.chips;
     let r = &p.values[st.result];
     if st.op == op::INPUT || st.op == op::SHOW {
-        equal!(l, 11, p.statement_at(st.index), WHOLE, r.sharding, "sharding of what comes in or is shown");
+        equal!(l, 11, st.at, WHOLE, r.sharding, "sharding of what comes in or is shown");
         return;
     }
     let x = &p.values[st.x[0] as usize];
@@ -110,7 +110,7 @@ pub(super) const fn statement(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
         _ => allowed,
     };
     let binds = st.op >= op::MATMUL;
-    holds!(l, 11 * 3, p.statement_at(st.index),
+    holds!(l, 11 * 3, st.at,
         allowed => 1, 0, "operands the operation's sharding rule allows";
         !binds || derived == r.sharding => derived, r.sharding, "sharding of the result";
         !binds || parts == r.parts => parts, r.parts, "parts of the result";

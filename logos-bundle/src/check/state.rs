@@ -1,6 +1,6 @@
 //! Rule 10: a state is read at its old value, by one statement, and written once.
 
-use super::ledger::{At, Ledger, equal, hold};
+use super::ledger::{Ledger, equal, hold};
 use super::program::{Program, Statement, role};
 use crate::table::layout::{NONE, op};
 
@@ -37,7 +37,7 @@ const fn cache(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
 
 const fn read(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
     if v != NONE {
-        let at = at(p, st);
+        let at = st.at;
         equal!(l, 10, at, role::STATE, p.values[v as usize].role, "role of what is carried");
         let before = p.values[v as usize].reader;
         hold!(l, 10, before == NONE || before == st.index as u32, at, before, st.index, "the one reader of a state");
@@ -47,14 +47,10 @@ const fn read(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
 
 const fn write(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
     if v != NONE {
-        let at = at(p, st);
+        let at = st.at;
         equal!(l, 10, at, role::STATE, p.values[v as usize].role, "role of what is carried");
         let before = p.values[v as usize].writer;
         hold!(l, 10, before == NONE, at, before, st.index, "the one writer of a state");
         p.values[v as usize].writer = st.index as u32;
     }
-}
-
-const fn at(p: &Program<'_>, st: &Statement) -> At {
-    p.statement_at(st.index)
 }

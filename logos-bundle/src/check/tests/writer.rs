@@ -11,7 +11,8 @@ use crate::check::frame;
 use crate::check::ledger::{At, Ledger};
 use crate::check::parts::{self, Expected, Recurrence, Take};
 use crate::check::place;
-use crate::check::program::{self, Program, Statement, ceil, role};
+use crate::check::MAX_VALUES;
+use crate::check::program::{self, Program, Statement, Value, ceil, role};
 use crate::check::section::{Section, log2};
 use crate::table::digest;
 use crate::table::layout::{NONE, PARTS, VERSION, op, primitive, storage};
@@ -155,6 +156,13 @@ impl Draft {
 
 /// Rows of the parts of a table, in the layout's order.
 pub(super) type Parts = Vec<Vec<Row>>;
+
+/// A section's row read.
+fn opened(p: &Program<'_>, index: u32, l: &mut Ledger) -> Section {
+    let mut s = Section::NONE;
+    s.open(p, index, l);
+    s
+}
 
 /// Lays parts out, and seals them with the digest.
 pub(super) fn lay(parts: &Parts, string_bytes: u32) -> Vec<u32> {
@@ -347,7 +355,8 @@ impl Model {
         let mut ledger = Ledger::new();
         let frame = frame::frame(&words, &mut ledger).expect("the frame of a draft");
         let draft = &self.programs[k];
-        let p = Program::new(&frame, &frame.programs[k], At(2, k as u32), &mut ledger);
+        let mut values = [Value::NOTHING; MAX_VALUES];
+        let p = Program::new(&frame, &frame.programs[k], At(2, k as u32), &mut values, &mut ledger);
         assert!(ledger.faults.iter().all(Option::is_none), "{:?}", ledger.faults);
         let first_section = frame.programs[k][10];
         let section_of = |s: usize| draft.cuts.iter().rposition(|&cut| cut as usize <= s).unwrap();
@@ -360,7 +369,7 @@ impl Model {
                 continue;
             }
             let c = section_of(i);
-            let s = Section::new(&p, first_section + c as u32, &mut ledger);
+            let s = opened(&p, first_section + c as u32, &mut ledger);
             let b = draft.group_rows < draft.rows || st.op == op::MATMUL && i % 2 == 0;
             let (mut part, end) = parts::range(st.op);
             while part < end {
@@ -380,7 +389,7 @@ impl Model {
             }
         }
         for c in 0..draft.cuts.len() {
-            let s = Section::new(&p, first_section + c as u32, &mut ledger);
+            let s = opened(&p, first_section + c as u32, &mut ledger);
             for &v in &outside[c] {
                 let home = p.values[v as usize].statement;
                 let input = draft.statements[home as usize][0] == op::INPUT;
@@ -391,14 +400,14 @@ impl Model {
                 ));
                 let from = section_of(home as usize);
                 if !input && !stages[from].iter().any(|g| g.statement == home && g.part == parts::SPILL) {
-                    let s = Section::new(&p, first_section + from as u32, &mut ledger);
+                    let s = opened(&p, first_section + from as u32, &mut ledger);
                     stages[from].push(drafted(home, parts::SPILL, made(|e| parts::spill(e, &p, &s, v))));
                 }
             }
         }
         let mut rows = vec![];
         for (c, stages) in stages.iter_mut().enumerate() {
-            let s = Section::new(&p, first_section + c as u32, &mut ledger);
+            let s = opened(&p, first_section + c as u32, &mut ledger);
             stages.sort_by_key(|g| (g.statement, g.part));
             rows.push(schedule(&p, &s, stages));
         }
