@@ -40,11 +40,7 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
         sites: 0,
     };
     let c = &p.frame.chip;
-    let mut k = 0;
-    while k < s.count {
-        stage(p, s, k, &mut sums, l);
-        k += 1;
-    }
+    stages(p, s, &mut sums, l);
     let at = s.at();
     let span = sums.last - sums.first;
     hold!(l, 6, span <= s.span, at, span, s.span, "span, at least the last result after the first start");
@@ -66,49 +62,54 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
     bound(s, c, &sums, once, looped, l);
 }
 
-/// One stage: its interval from the unit model, its period inside the section's, its sites after those before.
-const fn stage(p: &Program<'_>, s: &Section, k: usize, sums: &mut Sums, l: &mut Ledger) {
-    let at = At(Part::Stages as u32, s.first_stage + k as u32);
-    let v = &s.stages[k];
-    holds!(l, 9 * 1, at, v.site >= sums.sites => sums.sites, v.site, "first site, at least the end of the stage before";);
-    sums.sites = v.site + v.na * v.nb;
-    let windowed = v.turn != NONE;
-    let mut recurrence = 0;
-    let work = if windowed { v.period } else { least(p, v, at, &mut recurrence, l) };
-    let ii = if recurrence > work { recurrence } else { work };
-    let busy = v.firings * v.period;
-    holds!(l, 6 * 3, at,
-        ii == v.ii => ii, v.ii, "initiation interval";
-        v.period >= v.ii => v.ii, v.period, "period, at least the initiation interval";
-        busy <= s.interval => s.interval, busy, "firings times period, at most the interval";
-    );
-    if v.start < sums.first {
-        sums.first = v.start;
-    }
-    let end = v.start + busy - v.period + v.ii;
-    if end > sums.last {
-        sums.last = end;
-    }
-    let moved = v.firings * v.bytes;
-    if v.primitive == primitive::STORE {
-        if v.tier <= 2 {
-            sums.stored[v.tier as usize] += moved;
+/// The stages: each one's interval from the unit model, its period inside the section's, its sites after those before.
+const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
+    let mut k = 0;
+    let end = s.count;
+    while k < end {
+        let at = At(Part::Stages as u32, s.first_stage + k as u32);
+        let v = &s.stages[k];
+        holds!(l, 9 * 1, at, v.site >= sums.sites => sums.sites, v.site, "first site, at least the end of the stage before";);
+        sums.sites = v.site + v.na * v.nb;
+        let windowed = v.turn != NONE;
+        let mut recurrence = 0;
+        let work = if windowed { v.period } else { least(p, v, at, &mut recurrence, l) };
+        let ii = if recurrence > work { recurrence } else { work };
+        let busy = v.firings * v.period;
+        holds!(l, 6 * 3, at,
+            ii == v.ii => ii, v.ii, "initiation interval";
+            v.period >= v.ii => v.ii, v.period, "period, at least the initiation interval";
+            busy <= s.interval => s.interval, busy, "firings times period, at most the interval";
+        );
+        if v.start < sums.first {
+            sums.first = v.start;
         }
-    } else if v.primitive == primitive::LOAD || v.primitive == primitive::GATHER {
-        if v.tier <= 2 {
-            sums.loaded[v.tier as usize] += moved;
+        let end = v.start + busy - v.period + v.ii;
+        if end > sums.last {
+            sums.last = end;
         }
-        if windowed {
-            turn(s, p, k, sums, l);
+        let moved = v.firings * v.bytes;
+        if v.primitive == primitive::STORE {
+            if v.tier <= 2 {
+                sums.stored[v.tier as usize] += moved;
+            }
+        } else if v.primitive == primitive::LOAD || v.primitive == primitive::GATHER {
+            if v.tier <= 2 {
+                sums.loaded[v.tier as usize] += moved;
+            }
+            if windowed {
+                turn(s, p, k, sums, l);
+            }
         }
-    }
-    if !windowed {
-        let total = v.firings * v.ii;
-        if recurrence > work {
-            sums.recurrence = if total > sums.recurrence { total } else { sums.recurrence };
-        } else {
-            sums.stage = if total > sums.stage { total } else { sums.stage };
+        if !windowed {
+            let total = v.firings * v.ii;
+            if recurrence > work {
+                sums.recurrence = if total > sums.recurrence { total } else { sums.recurrence };
+            } else {
+                sums.stage = if total > sums.stage { total } else { sums.stage };
+            }
         }
+        k += 1;
     }
 }
 

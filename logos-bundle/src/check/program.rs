@@ -148,18 +148,13 @@ impl<'a> Program<'a> {
         let (_, rest) = frame.statements.split_at(s0 as usize);
         let (statements, _) = rest.split_at(ns as usize);
         let d = &frame.deployment;
-        let (m, chips) = (m as i128, d.chips);
+        let m = m as i128;
         let all = d.seqs * d.tokens;
         let last_rows = role == 2 && d.form == 2 && m == d.seqs;
         hold!(l, 1, m == all || last_rows, at, all, m, "rows of an activation");
         hold!(l, 1, d.form != 1 || d.tokens == 1, at, 1, d.tokens, "tokens of a sequence in a decode step");
         hold!(l, 1, m % d.seqs == 0, at, 0, m % d.seqs, "rows of an activation, a multiple of the sequences: rest");
-        let mut i = 0;
-        while i < nv {
-            let at = At(Part::Values as u32, v0 + i);
-            values[i as usize] = value(&frame.values[(v0 + i) as usize], at, chips, l);
-            i += 1;
-        }
+        read(frame, v0, nv, values, l);
         Program {
             frame,
             role,
@@ -232,70 +227,78 @@ impl<'a> Program<'a> {
     }
 }
 
-const fn value(row: &Row, at: At, chips: i128, l: &mut Ledger) -> Value {
-    let row = *row;
-    let [_, _, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, ..] = row;
-    let rows = rows as i128;
-    let cols = cols as i128;
-    let parts = parts as i128;
-    let tile = tile as i128;
-    let seqs = seqs as i128;
-    let elsewhere = flags & 1 == 1;
-    let by_rows = sharding == sharding::ROWS;
-    let by_cols = sharding == sharding::COLS;
-    let rows_l = if by_rows { rows / parts } else { rows };
-    let cols_l = if by_cols { cols / parts } else { cols };
-    let share = bytes(storage, rows_l * cols_l) * seqs;
-    let declared = role != role::BOUND;
-    let stated = !declared || role == role::INPUT && storage != storage::I32;
-    holds!(l, 11 * 5, at,
-        role != role::INPUT || sharding == sharding::WHOLE => sharding::WHOLE, sharding, "sharding of what comes in";
-        (parts >= 2) == (by_rows || by_cols) => by_rows || by_cols, parts, "parts: 1, and of a split value more";
-        parts == 1 || chips % parts == 0 => 0, chips % parts, "chips, a multiple of the parts: rest";
-        !by_rows || rows_l * parts == rows => rows_l * parts, rows, "split rows, a multiple of the parts";
-        !by_cols || cols_l * parts == cols => cols_l * parts, cols, "split columns, a multiple of the parts";
-    );
-    holds!(l, 1 * 6, at,
-        tile <= cols_l => cols_l, tile, "columns of a tile, at most";
-        seqs == 1 || role == role::STATE || role == role::WEIGHT => 1, seqs, "copies";
-        rope == NONE || role == role::TABLE => NONE, rope, "rope recipe";
-        storage != storage::Q8_0 || role == role::WEIGHT => 0, storage, "storage of this role";
-        storage != storage::I32 || role == role::INPUT || !declared => 0, storage, "storage of this role";
-        (statement != NONE) == stated => stated, statement, "statement of a bound value or a Real input, and of no other";
-    );
-    holds!(l, 9 * 2, at,
-        tier != NONE || !declared => 2, tier, "tier of a declared value, at most";
-        !elsewhere || role == role::WEIGHT => 0, flags, "flags of a value that is no weight";
-    );
-    holds!(l, 0 * 1, at, share < 1 << 60 => 1i128 << 60, share, "bytes of a value, below";);
-    Value {
-        role,
-        storage,
-        sharding,
-        tier,
-        statement,
-        rope,
-        counted_elsewhere: elsewhere,
-        seqs,
-        rows,
-        cols,
-        parts,
-        rows_l,
-        cols_l,
-        tile,
-        tiles: ceil(cols_l, tile),
-        share,
-        used: false,
-        shown: false,
-        bound: false,
-        routing: false,
-        banked: false,
-        reader: NONE,
-        writer: NONE,
-        cache: false,
-        section: NONE,
-        stage: NONE,
-        spilled: 0,
+/// Reads the value rows of a program, and checks of each what can be said without its statement.
+const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MAX_VALUES], l: &mut Ledger) {
+    let chips = frame.deployment.chips;
+    let mut i = first;
+    let end = first + count;
+    while i < end {
+        let at = At(Part::Values as u32, i);
+        let row = frame.values[i as usize];
+        let [_, _, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, ..] = row;
+        let rows = rows as i128;
+        let cols = cols as i128;
+        let parts = parts as i128;
+        let tile = tile as i128;
+        let seqs = seqs as i128;
+        let elsewhere = flags & 1 == 1;
+        let by_rows = sharding == sharding::ROWS;
+        let by_cols = sharding == sharding::COLS;
+        let rows_l = if by_rows { rows / parts } else { rows };
+        let cols_l = if by_cols { cols / parts } else { cols };
+        let share = bytes(storage, rows_l * cols_l) * seqs;
+        let declared = role != role::BOUND;
+        let stated = !declared || role == role::INPUT && storage != storage::I32;
+        holds!(l, 11 * 5, at,
+            role != role::INPUT || sharding == sharding::WHOLE => sharding::WHOLE, sharding, "sharding of what comes in";
+            (parts >= 2) == (by_rows || by_cols) => by_rows || by_cols, parts, "parts: 1, and of a split value more";
+            parts == 1 || chips % parts == 0 => 0, chips % parts, "chips, a multiple of the parts: rest";
+            !by_rows || rows_l * parts == rows => rows_l * parts, rows, "split rows, a multiple of the parts";
+            !by_cols || cols_l * parts == cols => cols_l * parts, cols, "split columns, a multiple of the parts";
+        );
+        holds!(l, 1 * 6, at,
+            tile <= cols_l => cols_l, tile, "columns of a tile, at most";
+            seqs == 1 || role == role::STATE || role == role::WEIGHT => 1, seqs, "copies";
+            rope == NONE || role == role::TABLE => NONE, rope, "rope recipe";
+            storage != storage::Q8_0 || role == role::WEIGHT => 0, storage, "storage of this role";
+            storage != storage::I32 || role == role::INPUT || !declared => 0, storage, "storage of this role";
+            (statement != NONE) == stated => stated, statement, "statement of a bound value or a Real input, and of no other";
+        );
+        holds!(l, 9 * 2, at,
+            tier != NONE || !declared => 2, tier, "tier of a declared value, at most";
+            !elsewhere || role == role::WEIGHT => 0, flags, "flags of a value that is no weight";
+        );
+        holds!(l, 0 * 1, at, share < 1 << 60 => 1i128 << 60, share, "bytes of a value, below";);
+        values[(i - first) as usize] = Value {
+            role,
+            storage,
+            sharding,
+            tier,
+            statement,
+            rope,
+            counted_elsewhere: elsewhere,
+            seqs,
+            rows,
+            cols,
+            parts,
+            rows_l,
+            cols_l,
+            tile,
+            tiles: ceil(cols_l, tile),
+            share,
+            used: false,
+            shown: false,
+            bound: false,
+            routing: false,
+            banked: false,
+            reader: NONE,
+            writer: NONE,
+            cache: false,
+            section: NONE,
+            stage: NONE,
+            spilled: 0,
+        };
+        i += 1;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rule 0, the rows: every index inside what it points into, groups contiguous and covering, every number inside the
 //! limits that let the other rules multiply.
 
-use super::frame::{Frame, Row};
+use super::frame::Frame;
 use super::ledger::{At, Ledger, equal, failed, hold, holds};
 use super::{MAX_STAGES, MAX_STATEMENTS, MAX_TURNS, MAX_VALUES, RANGE_LIMIT, SHAPE_LIMIT};
 use crate::table::layout::{NONE, Part};
@@ -118,16 +118,8 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
     if failed!(l, 0) {
         return;
     }
-    let mut i = v0;
-    while i < v0 + nv {
-        value(f, i, ns, f.ropes.len() as u32, l);
-        i += 1;
-    }
-    let mut i = s0;
-    while i < s0 + ns {
-        statement(f, i, nv, l);
-        i += 1;
-    }
+    values(f, v0, nv, ns, l);
+    statements(f, s0, ns, nv, l);
     let mut i = b0;
     while i < b0 + nb {
         let row = f.bindings[i as usize];
@@ -189,43 +181,57 @@ const fn within(at: At, first: u32, count: u32, rows: usize, l: &mut Ledger) {
     hold!(l, 0, end <= rows, at, rows, end, "end of a group of rows, at most");
 }
 
-const fn value(f: &Frame<'_>, i: u32, statements: u32, ropes: u32, l: &mut Ledger) {
-    let row = f.values[i as usize];
-    let [name, len, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, r0, r1] = row;
-    let end = name as u64 + len as u64;
-    let limit = SHAPE_LIMIT;
-    holds!(l, 0 * 14, At(Part::Values as u32, i),
-        end <= f.string_bytes => f.string_bytes, end, "end of the name, at most";
-        role <= 4 => 4, role, "role of a value, at most";
-        storage <= 4 => 4, storage, "storage of a value, at most";
-        sharding <= 3 => 3, sharding, "sharding of a value, at most";
-        seqs > 0 && seqs <= limit => limit, seqs, "copies, above 0 and at most";
-        rows > 0 && rows <= limit => limit, rows, "rows, above 0 and at most";
-        cols > 0 && cols <= limit => limit, cols, "columns, above 0 and at most";
-        parts > 0 && parts < RANGE_LIMIT => RANGE_LIMIT, parts, "parts, above 0 and below";
-        tile > 0 && tile < RANGE_LIMIT => RANGE_LIMIT, tile, "columns of a tile, above 0 and below";
-        tier <= 2 || tier == NONE => 2, tier, "tier, at most";
-        statement < statements || statement == NONE => statements, statement, "statement, below";
-        rope == NONE || rope < ropes => ropes, rope, "rope recipe, below";
-        flags <= 1 => 1, flags, "flags of a value, at most";
-        r0 | r1 == 0 => 0, r0 | r1, "reserved words of a value";
-    );
+/// The value rows of a program.
+const fn values(f: &Frame<'_>, first: u32, count: u32, statements: u32, l: &mut Ledger) {
+    let ropes = f.ropes.len() as u32;
+    let mut i = first;
+    let end = first + count;
+    while i < end {
+        let row = f.values[i as usize];
+        let [name, len, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, r0, r1] =
+            row;
+        let end = name as u64 + len as u64;
+        let limit = SHAPE_LIMIT;
+        holds!(l, 0 * 14, At(Part::Values as u32, i),
+            end <= f.string_bytes => f.string_bytes, end, "end of the name, at most";
+            role <= 4 => 4, role, "role of a value, at most";
+            storage <= 4 => 4, storage, "storage of a value, at most";
+            sharding <= 3 => 3, sharding, "sharding of a value, at most";
+            seqs > 0 && seqs <= limit => limit, seqs, "copies, above 0 and at most";
+            rows > 0 && rows <= limit => limit, rows, "rows, above 0 and at most";
+            cols > 0 && cols <= limit => limit, cols, "columns, above 0 and at most";
+            parts > 0 && parts < RANGE_LIMIT => RANGE_LIMIT, parts, "parts, above 0 and below";
+            tile > 0 && tile < RANGE_LIMIT => RANGE_LIMIT, tile, "columns of a tile, above 0 and below";
+            tier <= 2 || tier == NONE => 2, tier, "tier, at most";
+            statement < statements || statement == NONE => statements, statement, "statement, below";
+            rope == NONE || rope < ropes => ropes, rope, "rope recipe, below";
+            flags <= 1 => 1, flags, "flags of a value, at most";
+            r0 | r1 == 0 => 0, r0 | r1, "reserved words of a value";
+        );
+        i += 1;
+    }
 }
 
-const fn statement(f: &Frame<'_>, i: u32, values: u32, l: &mut Ledger) {
-    let row = f.statements[i as usize];
-    let [_, result, a, b, c, d, e, g, h, k, ..] = row;
-    holds!(l, 0 * 9, At(Part::Statements as u32, i),
-        result < values => values, result, "result, below";
-        a < values || a == NONE => values, a, "first operand, below";
-        b < values || b == NONE => values, b, "second operand, below";
-        c < values || c == NONE => values, c, "third operand, below";
-        d < values || d == NONE => values, d, "fourth operand, below";
-        e < values || e == NONE => values, e, "fifth operand, below";
-        g < values || g == NONE => values, g, "sixth operand, below";
-        h < values || h == NONE => values, h, "seventh operand, below";
-        k < values || k == NONE => values, k, "eighth operand, below";
-    );
+/// The statement rows of a program.
+const fn statements(f: &Frame<'_>, first: u32, count: u32, values: u32, l: &mut Ledger) {
+    let mut i = first;
+    let end = first + count;
+    while i < end {
+        let row = f.statements[i as usize];
+        let [_, result, a, b, c, d, e, g, h, k, ..] = row;
+        holds!(l, 0 * 9, At(Part::Statements as u32, i),
+            result < values => values, result, "result, below";
+            a < values || a == NONE => values, a, "first operand, below";
+            b < values || b == NONE => values, b, "second operand, below";
+            c < values || c == NONE => values, c, "third operand, below";
+            d < values || d == NONE => values, d, "fourth operand, below";
+            e < values || e == NONE => values, e, "fifth operand, below";
+            g < values || g == NONE => values, g, "sixth operand, below";
+            h < values || h == NONE => values, h, "seventh operand, below";
+            k < values || k == NONE => values, k, "eighth operand, below";
+        );
+        i += 1;
+    }
 }
 
 const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32, done: &mut Progress, l: &mut Ledger) {
@@ -249,18 +255,8 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
     if failed!(l, 0) {
         return;
     }
-    let mut k = g0;
-    let end = g0 + ng;
-    while k < end {
-        stage(&f.stages[k as usize], k, statements, nt, l);
-        k += 1;
-    }
-    let mut k = e0;
-    let end = e0 + ne;
-    while k < end {
-        edge(&f.edges[k as usize], k, ng, values, l);
-        k += 1;
-    }
+    stages(f, g0, ng, statements, nt, l);
+    edges(f, e0, ne, ng, values, l);
     let mut k = t0;
     while k < t0 + nt {
         let row = f.turns[k as usize];
@@ -278,33 +274,45 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
     done.turns += nt;
 }
 
-const fn stage(row: &Row, k: u32, statements: u32, turns: u32, l: &mut Ledger) {
-    let row = *row;
-    let [statement, part, primitive, f, na, nb, site, turn, _, start, t0, t1, ii0, ii1, _, bytes] = row;
-    holds!(l, 0 * 10, At(Part::Stages as u32, k),
-        statement < statements => statements, statement, "statement of a stage, below";
-        part <= 15 => 15, part, "part of a stage, at most";
-        primitive <= 11 => 11, primitive, "primitive of a stage, at most";
-        f > 0 && f < RANGE_LIMIT => RANGE_LIMIT, f, "firings, above 0 and below";
-        na > 0 && nb > 0 && na | nb < RANGE_LIMIT => RANGE_LIMIT, na | nb, "cells, above 0 and below";
-        site < RANGE_LIMIT => RANGE_LIMIT, site, "site, below";
-        turn == NONE || turn < turns => turns, turn, "turn of a stage, below";
-        start | t1 | ii1 | bytes < HIGH => HIGH, start | t1 | ii1 | bytes, "high words of a stage, below";
-        t0 | t1 > 0 => 1, t0, "period, at least";
-        ii0 | ii1 > 0 => 1, ii0, "initiation interval, at least";
-    );
+/// The stage rows of a section.
+const fn stages(f: &Frame<'_>, first: u32, count: u32, statements: u32, turns: u32, l: &mut Ledger) {
+    let mut k = first;
+    let end = first + count;
+    while k < end {
+        let row = f.stages[k as usize];
+        let [statement, part, primitive, f, na, nb, site, turn, _, start, t0, t1, ii0, ii1, _, bytes] = row;
+        holds!(l, 0 * 10, At(Part::Stages as u32, k),
+            statement < statements => statements, statement, "statement of a stage, below";
+            part <= 15 => 15, part, "part of a stage, at most";
+            primitive <= 11 => 11, primitive, "primitive of a stage, at most";
+            f > 0 && f < RANGE_LIMIT => RANGE_LIMIT, f, "firings, above 0 and below";
+            na > 0 && nb > 0 && na | nb < RANGE_LIMIT => RANGE_LIMIT, na | nb, "cells, above 0 and below";
+            site < RANGE_LIMIT => RANGE_LIMIT, site, "site, below";
+            turn == NONE || turn < turns => turns, turn, "turn of a stage, below";
+            start | t1 | ii1 | bytes < HIGH => HIGH, start | t1 | ii1 | bytes, "high words of a stage, below";
+            t0 | t1 > 0 => 1, t0, "period, at least";
+            ii0 | ii1 > 0 => 1, ii0, "initiation interval, at least";
+        );
+        k += 1;
+    }
 }
 
-const fn edge(row: &Row, k: u32, stages: u32, values: u32, l: &mut Ledger) {
-    let row = *row;
-    let [from, to, _, kind, p, q, groups, capacity, slot, _, value, r0, r1, r2, r3, r4] = row;
-    holds!(l, 0 * 7, At(Part::Edges as u32, k),
-        from < to && to < stages => stages, to, "consumer of an edge, after its producer and below";
-        p | q | groups | capacity < RANGE_LIMIT => RANGE_LIMIT, capacity, "tokens, groups and capacity, below";
-        capacity > 0 => 1, capacity, "capacity, at least";
-        slot > 0 => 1, slot, "bytes of a slot, at least";
-        kind == 0 && p > 0 && q > 0 && groups == 0 || kind == 1 && groups > 0 && p | q == 0 => 1, kind, "kind of an edge with its numbers";
-        value == NONE || value < values => values, value, "value of an edge, below";
-        r0 | r1 | r2 | r3 | r4 == 0 => 0, r0 | r1 | r2 | r3 | r4, "reserved words of an edge";
-    );
+/// The edge rows of a section.
+const fn edges(f: &Frame<'_>, first: u32, count: u32, stages: u32, values: u32, l: &mut Ledger) {
+    let mut k = first;
+    let end = first + count;
+    while k < end {
+        let row = f.edges[k as usize];
+        let [from, to, _, kind, p, q, groups, capacity, slot, _, value, r0, r1, r2, r3, r4] = row;
+        holds!(l, 0 * 7, At(Part::Edges as u32, k),
+            from < to && to < stages => stages, to, "consumer of an edge, after its producer and below";
+            p | q | groups | capacity < RANGE_LIMIT => RANGE_LIMIT, capacity, "tokens, groups and capacity, below";
+            capacity > 0 => 1, capacity, "capacity, at least";
+            slot > 0 => 1, slot, "bytes of a slot, at least";
+            kind == 0 && p > 0 && q > 0 && groups == 0 || kind == 1 && groups > 0 && p | q == 0 => 1, kind, "kind of an edge with its numbers";
+            value == NONE || value < values => values, value, "value of an edge, below";
+            r0 | r1 | r2 | r3 | r4 == 0 => 0, r0 | r1 | r2 | r3 | r4, "reserved words of an edge";
+        );
+        k += 1;
+    }
 }

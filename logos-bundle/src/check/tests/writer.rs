@@ -7,11 +7,11 @@
 use std::vec;
 use std::vec::Vec;
 
+use crate::check::MAX_VALUES;
 use crate::check::frame;
 use crate::check::ledger::{At, Ledger};
 use crate::check::parts::{self, Expected, Recurrence, Take};
 use crate::check::place;
-use crate::check::MAX_VALUES;
 use crate::check::program::{self, Program, Statement, Value, ceil, role};
 use crate::check::section::{Section, log2};
 use crate::table::digest;
