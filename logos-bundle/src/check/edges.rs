@@ -3,7 +3,7 @@
 
 use super::frame::Chip;
 use super::ledger::{At, Ledger, failed, hold, holds};
-use super::parts::{self, Port, Take};
+use super::parts::{self, Expected, Take};
 use super::place::hops;
 use super::program::{Program, bytes, ceil};
 use super::section::{Section, Stage, UNREACHED};
@@ -17,182 +17,187 @@ struct Edge {
     release: i128,
 }
 
-/// Matches the next edge row of the section with port `n` of stage `to`.
-pub(super) const fn port(
+/// Matches the next edge rows of the section with the ports of stage `to`.
+pub(super) const fn ports(
     p: &mut Program<'_>,
     s: &mut Section,
     to: usize,
-    n: usize,
-    port: &Port,
+    e: &Expected,
     stage_of: &[u32; parts::MOST],
     l: &mut Ledger,
 ) {
-    if s.edges >= s.edge_count {
-        l.fault(4, s.stage_at(to), n as i128 + 1, n as i128, "edges of the stage, at least");
-        return;
-    }
-    let next = s.edges;
-    let at = At(Part::Edges as u32, s.first_edge + next as u32);
-    let row = p.frame.edges[s.first_edge as usize + next];
-    let [from, consumer, number, kind, tokens_out, tokens_in, groups, capacity, slot, address, value, ..] = row;
-    s.edges = next + 1;
-    let of_value = port.value != NONE;
-    let producer = if of_value {
-        let v = &p.values[port.value as usize];
-        hold!(l, 4, v.section == s.index, at, s.index, v.section, "section whose stage emits the value read");
-        v.stage
-    } else {
-        stage_of[port.part]
-    };
-    holds!(l, 4 * 4, at,
-        producer == from => producer, from, "producer";
-        to as u32 == consumer => to, consumer, "consumer";
-        n as u32 == number => n, number, "port";
-        port.value == value => port.value, value, "value that flows";
-    );
-    if failed!(l, 4) {
-        return;
-    }
-    let from = from as usize;
-    let u = s.stages[from];
-    let v = s.stages[to];
-    s.stages[from].read = true;
-    let whole = of_value && u.whole;
-    let mut all = false;
-    let mut stream = 0;
-    let holds = match port.take {
-        Take::Stream(k) if !whole => {
-            stream = k;
-            0
+    let mut next_port = 0;
+    while next_port < e.count {
+        let n = next_port;
+        let port = e.ports[n];
+        next_port = n + 1;
+        if s.edges >= s.edge_count {
+            l.fault(4, s.stage_at(to), n as i128 + 1, n as i128, "edges of the stage, at least");
+            continue;
         }
-        Take::HoldAll => {
-            all = true;
-            1
-        }
-        Take::HoldIn(groups) => groups,
-        Take::Stream(_) | Take::Hold => s.groups,
-    };
-    holds!(l, 4 * 2, at,
-        (holds != 0) == (kind == 1) => holds != 0, kind, "kind of the edge: 0 a stream, 1 a hold";
-        holds == groups as i128 => holds, groups, "groups of a hold";
-    );
-    if failed!(l, 4) {
-        return;
-    }
-    let expected = if u.primitive == primitive::LOAD {
-        if holds == 0 {
-            u.bytes
-        } else if holds == 1 {
-            u.bytes * u.firings
+        let next = s.edges;
+        let at = At(Part::Edges as u32, s.first_edge + next as u32);
+        let row = p.frame.edges[s.first_edge as usize + next];
+        let [from, consumer, number, kind, tokens_out, tokens_in, groups, capacity, slot, address, value, ..] = row;
+        s.edges = next + 1;
+        let of_value = port.value != NONE;
+        let producer = if of_value {
+            let v = &p.values[port.value as usize];
+            hold!(l, 4, v.section == s.index, at, s.index, v.section, "section whose stage emits the value read");
+            v.stage
         } else {
-            u.bytes * (u.firings / holds)
-        }
-    } else if of_value {
-        let x = &p.values[port.value as usize];
-        let n = if all {
-            p.m * x.cols_l
-        } else if holds != 0 {
-            s.rows * x.cols_l
-        } else {
-            s.rows * x.tile
+            stage_of[port.part]
         };
-        bytes(x.storage, n)
-    } else {
-        port.slot
-    };
-    let slot = slot as i128;
-    let capacity = capacity as i128;
-    let start = address as i128;
-    holds!(l, 9 * 3, at,
-        expected == slot => expected, slot, "bytes of a slot";
-        address & 63 == 0 => 0, address & 63, "address, a multiple of 64: rest";
-        start >= s.end => s.end, start, "address, at least the end of the buffer before";
-    );
-    s.end = start + capacity * slot;
-    let way = hops!(p.frame.chip, u.area, v.area);
-    let latency = u.ii + u.tail + way;
-    let release = v.ii + 2 + way;
-    let mut groups_of = (1, 1);
-    if holds == 0 {
-        let out = tokens_out as i128;
-        let taken = tokens_in as i128;
-        // Within a statement every firing of one part meets one of the next; a value's are as its emitter says.
-        let emits = if of_value { u.emits } else { 1 };
-        let n = out * u.firings;
-        let value_tokens = if of_value { p.values[port.value as usize].tiles * s.groups } else { n };
-        let most = taken * v.firings;
-        holds!(l, 5 * 4, at,
-            emits == out => emits, out, "tokens a producer firing";
-            stream == taken => stream, taken, "tokens a consumer firing";
-            value_tokens == n => value_tokens, n, "tokens of the value";
-            most - taken < n && n <= most => n, most, "tokens taken, the last firing's perhaps in part";
+        holds!(l, 4 * 4, at,
+            producer == from => producer, from, "producer";
+            to as u32 == consumer => to, consumer, "consumer";
+            n as u32 == number => n, number, "port";
+            port.value == value => port.value, value, "value that flows";
         );
-        let bytes = taken * slot;
-        if bytes > v.taken {
-            s.stages[to].taken = bytes;
+        if failed!(l, 4) {
+            continue;
         }
-        let bytes = out * slot;
-        if bytes > u.given {
-            s.stages[from].given = bytes;
+        let from = from as usize;
+        let u = s.stages[from];
+        let v = s.stages[to];
+        s.stages[from].read = true;
+        let whole = of_value && u.whole;
+        let mut all = false;
+        let mut stream = 0;
+        let holds = match port.take {
+            Take::Stream(k) if !whole => {
+                stream = k;
+                0
+            }
+            Take::HoldAll => {
+                all = true;
+                1
+            }
+            Take::HoldIn(groups) => groups,
+            Take::Stream(_) | Take::Hold => s.groups,
+        };
+        holds!(l, 4 * 2, at,
+            (holds != 0) == (kind == 1) => holds != 0, kind, "kind of the edge: 0 a stream, 1 a hold";
+            holds == groups as i128 => holds, groups, "groups of a hold";
+        );
+        if failed!(l, 4) {
+            continue;
         }
-        if failed!(l, 5) {
-            return;
-        }
-        // One token for one, as most streams are, with inequalities that hold as they are or by more than they need.
-        let steady = out == 1 && taken == 1 && u.firings == v.firings && {
-            let k = u.firings - 1;
-            let late = k * u.period;
-            let last = k * v.period;
-            let gap = v.start - u.start;
-            let behind = gap + release;
-            let room = if capacity < u.firings {
-                capacity * u.period >= behind && late + capacity * v.period >= behind + last
+        let expected = if u.primitive == primitive::LOAD {
+            if holds == 0 {
+                u.bytes
+            } else if holds == 1 {
+                u.bytes * u.firings
             } else {
-                s.interval >= behind && s.interval + late >= behind + last
+                u.bytes * (u.firings / holds)
+            }
+        } else if of_value {
+            let x = &p.values[port.value as usize];
+            let n = if all {
+                p.m * x.cols_l
+            } else if holds != 0 {
+                s.rows * x.cols_l
+            } else {
+                s.rows * x.tile
             };
-            room && gap >= latency && gap + last >= late + latency
+            bytes(x.storage, n)
+        } else {
+            port.slot
         };
-        if steady {
-            l.obligations.6 += 3;
-            l.obligations.7 += 3;
-        } else {
-            let e = Edge { capacity, latency, release };
-            stream_holds(s.interval, at, &u, &v, &e, out, taken, l);
-        }
-    } else {
-        let a = if holds == 1 { u.firings } else { u.firings / holds };
-        let b = if holds == 1 { v.firings } else { v.firings / holds };
-        holds!(l, 5 * 2, at,
-            a * holds == u.firings => a * holds, u.firings, "firings of the producer, a multiple of the groups";
-            b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
+        let slot = slot as i128;
+        let capacity = capacity as i128;
+        let start = address as i128;
+        holds!(l, 9 * 3, at,
+            expected == slot => expected, slot, "bytes of a slot";
+            address & 63 == 0 => 0, address & 63, "address, a multiple of 64: rest";
+            start >= s.end => s.end, start, "address, at least the end of the buffer before";
         );
-        groups_of = (a, b);
-        let made = a * u.period;
-        let used = b * v.period;
-        let arrival = u.start + made - u.period + latency;
-        let free = v.start + used - v.period + release;
-        if holds == 1 {
-            let have = u.start + capacity * s.interval;
-            holds!(l, 6 * 1, at, v.start >= arrival => arrival, v.start, "start of the consumer, at least";);
-            holds!(l, 7 * 1, at, have >= free => free, have, "start of the next value in the same buffer, at least";);
+        s.end = start + capacity * slot;
+        let way = hops!(p.frame.chip, u.area, v.area);
+        let latency = u.ii + u.tail + way;
+        let release = v.ii + 2 + way;
+        let mut groups_of = (1, 1);
+        if holds == 0 {
+            let out = tokens_out as i128;
+            let taken = tokens_in as i128;
+            // Within a statement every firing of one part meets one of the next; a value's are as its emitter says.
+            let emits = if of_value { u.emits } else { 1 };
+            let n = out * u.firings;
+            let value_tokens = if of_value { p.values[port.value as usize].tiles * s.groups } else { n };
+            let most = taken * v.firings;
+            holds!(l, 5 * 4, at,
+                emits == out => emits, out, "tokens a producer firing";
+                stream == taken => stream, taken, "tokens a consumer firing";
+                value_tokens == n => value_tokens, n, "tokens of the value";
+                most - taken < n && n <= most => n, most, "tokens taken, the last firing's perhaps in part";
+            );
+            let bytes = taken * slot;
+            if bytes > v.taken {
+                s.stages[to].taken = bytes;
+            }
+            let bytes = out * slot;
+            if bytes > u.given {
+                s.stages[from].given = bytes;
+            }
+            if failed!(l, 5) {
+                continue;
+            }
+            // One token for one, as most streams are, with inequalities that hold as they are or by more than they need.
+            let steady = out == 1 && taken == 1 && u.firings == v.firings && {
+                let k = u.firings - 1;
+                let late = k * u.period;
+                let last = k * v.period;
+                let gap = v.start - u.start;
+                let behind = gap + release;
+                let room = if capacity < u.firings {
+                    capacity * u.period >= behind && late + capacity * v.period >= behind + last
+                } else {
+                    s.interval >= behind && s.interval + late >= behind + last
+                };
+                room && gap >= latency && gap + last >= late + latency
+            };
+            if steady {
+                l.obligations.6 += 3;
+                l.obligations.7 += 3;
+            } else {
+                let e = Edge { capacity, latency, release };
+                stream_holds(s.interval, at, &u, &v, &e, out, taken, l);
+            }
         } else {
-            let g = Groups { count: holds, made, used, arrival, free };
-            hold_holds(s.interval, at, u.start, v.start, capacity, &g, l);
+            let a = if holds == 1 { u.firings } else { u.firings / holds };
+            let b = if holds == 1 { v.firings } else { v.firings / holds };
+            holds!(l, 5 * 2, at,
+                a * holds == u.firings => a * holds, u.firings, "firings of the producer, a multiple of the groups";
+                b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
+            );
+            groups_of = (a, b);
+            let made = a * u.period;
+            let used = b * v.period;
+            let arrival = u.start + made - u.period + latency;
+            let free = v.start + used - v.period + release;
+            if holds == 1 {
+                let have = u.start + capacity * s.interval;
+                holds!(l, 6 * 1, at, v.start >= arrival => arrival, v.start, "start of the consumer, at least";);
+                holds!(l, 7 * 1, at, have >= free => free, have, "start of the next value in the same buffer, at least";);
+            } else {
+                let g = Groups { count: holds, made, used, arrival, free };
+                hold_holds(s.interval, at, u.start, v.start, capacity, &g, l);
+            }
         }
-    }
-    if u.first != UNREACHED {
-        // Distances from the input's load, at initiation intervals alone: first firing to first, last to last.
-        let (a, b) = groups_of;
-        let own = if u.turn == NONE { u.ii } else { least(&p.frame.chip, &u) };
-        let taken = if v.turn == NONE { v.ii } else { least(&p.frame.chip, &v) };
-        let way = latency - u.ii + own;
-        let first = u.first + way + if a == 1 { 0 } else { (a - 1) * own };
-        let last = u.last + way + if b == 1 { 0 } else { (b - 1) * taken };
-        if first > v.first {
-            s.stages[to].first = first;
-        }
-        if last > v.last {
-            s.stages[to].last = last;
+        if u.first != UNREACHED {
+            // Distances from the input's load, at initiation intervals alone: first firing to first, last to last.
+            let (a, b) = groups_of;
+            let own = if u.turn == NONE { u.ii } else { least(&p.frame.chip, &u) };
+            let taken = if v.turn == NONE { v.ii } else { least(&p.frame.chip, &v) };
+            let way = latency - u.ii + own;
+            let first = u.first + way + if a == 1 { 0 } else { (a - 1) * own };
+            let last = u.last + way + if b == 1 { 0 } else { (b - 1) * taken };
+            if first > v.first {
+                s.stages[to].first = first;
+            }
+            if last > v.last {
+                s.stages[to].last = last;
+            }
         }
     }
 }

@@ -378,10 +378,8 @@ const fn stage(
         first: UNREACHED,
         last: UNREACHED,
     };
-    let mut n = 0;
-    while n < e.count {
-        edges::port(p, s, k, n, &e.ports[n], stage_of, l);
-        n += 1;
+    if e.count > 0 {
+        edges::ports(p, s, k, e, stage_of, l);
     }
     if e.state != NONE {
         edges::carried(p, s, k, e.state, l);
