@@ -1,10 +1,10 @@
 //! Routers and mixtures of experts: their statements, shardings and parts.
 
+use super::expected::{Expected, Take, lanes, load, moves, stage};
 use super::ledger::{Ledger, hold, holds};
-use super::parts::{Expected, Take, lanes, load, moves, stage};
+use super::operands::{activation, finite, one_row, positive};
 use super::program::{Program, Statement, Value, bytes, ceil, role, sharding};
 use super::section::Section;
-use super::shape::{activation, finite, one_row, positive};
 use crate::table::layout::{NONE, primitive, storage};
 
 /// Rows of one expert that pass at a time, at most.

@@ -13,16 +13,22 @@
 //! constant take, some 20,000. A row is read whole before its words are taken apart, comparisons of a row are counted at
 //! once, and there are few calls in the loops over rows: each of these was measured to matter.
 
+mod attending;
 mod edges;
+mod expected;
 mod experts;
 mod frame;
 mod interval;
 mod ledger;
+mod matching;
+mod mixing;
 mod model;
+mod operands;
 mod parts;
 mod place;
 mod program;
 mod range;
+mod recurring;
 mod report;
 mod section;
 mod shape;
@@ -32,14 +38,13 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use crate::table;
+use crate::table::layout::{Part, header, program as program_row};
 use frame::Frame;
 use ledger::{At, Ledger, equal, failed, hold};
 use model::Totals;
 use program::{Program, Statement, Value};
 use section::Section;
-
-use crate::table;
-use crate::table::layout::{Part, header, program as program_row};
 
 pub use report::confirm;
 
@@ -212,7 +217,7 @@ const fn program(
     let mut i = first;
     while i < first + sections {
         s.open(p, i, l);
-        if failed!(l, 3) || !section::matched(p, s, l) {
+        if failed!(l, 3) || !matching::matched(p, s, l) {
             return false;
         }
         interval::section(p, s, l);
@@ -221,7 +226,7 @@ const fn program(
         }
         i += 1;
     }
-    section::close(p, at, l);
+    matching::close(p, at, l);
     totals.add(p);
     totals.hands_on(p, l);
     !failed!(l, 1)

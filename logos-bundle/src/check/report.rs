@@ -1,8 +1,7 @@
 //! Faults in words: at compile time by a panic, at run time by `Display`.
 
-use core::fmt;
-
 use super::{Fault, HEADER, RULES, Verdicts};
+use core::fmt;
 
 /// Names of the parts of a table, by number.
 const PARTS: [&str; 15] = [

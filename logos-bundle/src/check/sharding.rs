@@ -4,7 +4,6 @@ use super::experts;
 use super::ledger::{Ledger, equal, hold, holds};
 use super::program::{Program, Statement, Value, role, sharding};
 use crate::table::layout::{NONE, op};
-
 use sharding::{COLS, PARTIAL, ROWS, WHOLE};
 
 const fn like(a: &Value, b: &Value) -> bool {
