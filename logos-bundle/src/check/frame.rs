@@ -70,6 +70,8 @@ pub(super) struct Chip {
     /// Bytes by tier; SRAM's is `cells * scratchpad`.
     pub(super) bytes: [i128; 3],
     pub(super) strip: i128,
+    /// Sites of a strip of full height, at least 1.
+    pub(super) strip_sites: u64,
 }
 
 const fn wide(low: u32, high: u32) -> i128 {
@@ -244,5 +246,7 @@ const fn chip(first: &Row, second: &Row, strings: u64, deployment: &Deployment, 
         sram_ports: ports as i128,
         bytes: [cells as i128 * pad as i128, wide(hbm0, hbm1), wide(ddr0, ddr1)],
         strip: strip as i128,
+        // Where one of the two is 0 the chip has been rejected.
+        strip_sites: if strip as u64 * columns as u64 > 0 { strip as u64 * columns as u64 } else { 1 },
     }
 }

@@ -26,8 +26,8 @@ struct Sums {
     sites: i128,
 }
 
-/// Checks a section whose stages and edges have been matched.
-pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
+/// Checks a section whose stages and edges have been matched, beside so many bytes that stay in the scratchpads.
+pub(super) const fn section(p: &Program<'_>, s: &Section, resident: i128, l: &mut Ledger) {
     let mut sums = Sums {
         loaded: [0; 3],
         stored: [0; 3],
@@ -55,7 +55,6 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
         "interval of a section that runs once, at least"
     );
     turns(s, p, &sums, l);
-    let resident = resident(p);
     let room = c.bytes[0] - resident;
     hold!(l, 9, s.end <= room, at, room, s.end, "end of the last buffer, at most");
     let looped = if once || p.role != 1 { 0 } else { layer_loop(p, s, l) };

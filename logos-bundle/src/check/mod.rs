@@ -220,7 +220,7 @@ const fn program(
         if failed!(l, 3) || !matching::matched(p, s, l) {
             return false;
         }
-        interval::section(p, s, l);
+        interval::section(p, s, resident, l);
         if s.end + resident > totals.scratch {
             totals.scratch = s.end + resident;
         }

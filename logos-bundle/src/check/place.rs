@@ -20,7 +20,19 @@ pub(super) const fn area(c: &Chip, site: i128, cells: i128, at: At, l: &mut Ledg
         return Area { left: 0, right: 0, top: 0, bottom: 0 };
     }
     // Below 2^44, and never negative: an unsigned division is four steps less to evaluate.
-    let strip = (c.strip * c.columns) as u64;
+    let (first_site, strip) = (site as u64, c.strip_sites);
+    let in_strip = first_site % strip;
+    let last_in_strip = in_strip + cells as u64 - 1;
+    if last_in_strip < strip {
+        let height = c.strip as u64;
+        let top = first_site / strip * height;
+        if top + height <= c.rows as u64 {
+            // All in one strip of full height, as almost every stage is.
+            let left = (in_strip / height) as i128;
+            let right = if cells == 1 { left } else { (last_in_strip / height) as i128 };
+            return Area { left, right, top: top as i128, bottom: top as i128 + c.strip - 1 };
+        }
+    }
     let first_strip = (site as u64 / strip) as i128;
     let last = end - 1;
     let last_strip = if cells == 1 { first_strip } else { (last as u64 / strip) as i128 };

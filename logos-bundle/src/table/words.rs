@@ -128,7 +128,7 @@ mod tests {
         for k in [1u64, 5, 9, 13] {
             let first = k | (k + 1) << 32;
             let first = if k == 5 { 0 } else { first };
-            h = (h ^ first).wrapping_mul(0x0000_0100_0000_01b3).wrapping_add(k + 2 | (k + 3) << 32);
+            h = (h ^ first).wrapping_mul(0x0000_0100_0000_01b3).wrapping_add((k + 2) | ((k + 3) << 32));
         }
         assert_eq!(digest(&core::array::from_fn::<u32, 16, _>(|i| i as u32 + 1)), h ^ h >> 32);
     }

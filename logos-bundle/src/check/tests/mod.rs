@@ -5,9 +5,11 @@ mod hand;
 mod programs;
 mod writer;
 
+use std::vec;
 use std::vec::Vec;
 
-use super::{Fault, all};
+use super::ledger::{At, Ledger};
+use super::{Fault, all, frame, place};
 use programs::{decode, forward, prefill, silu};
 use writer::{Model, Parts, lay};
 
@@ -35,4 +37,34 @@ fn written_tables_pass() {
             assert!(n > 0, "{name}: rule {rule} compared nothing");
         }
     }
+}
+
+/// The box of every run of sites on meshes whose strips are whole, cut off at the last, or higher than the mesh.
+#[test]
+fn areas_are_what_the_sites_one_by_one_cover() {
+    let words = lay(&silu().parts(), 60);
+    let mut ledger = Ledger::new();
+    let mut chip = frame::frame(&words, &mut ledger).expect("a frame").chip;
+    for (columns, rows, strip) in [(3, 4, 2), (3, 5, 2), (4, 3, 3), (2, 3, 5), (1, 6, 4), (5, 1, 1)] {
+        let mut sites = vec![];
+        for top in (0..rows).step_by(strip as usize) {
+            for x in 0..columns {
+                sites.extend((top..rows.min(top + strip)).map(|y| (x, y)));
+            }
+        }
+        (chip.columns, chip.rows, chip.strip, chip.sites) = (columns, rows, strip, columns * rows);
+        chip.strip_sites = (columns * strip) as u64;
+        for first in 0..sites.len() {
+            for end in first + 1..=sites.len() {
+                let run = &sites[first..end];
+                let one_strip = run.iter().all(|s| s.1 / strip == run[0].1 / strip);
+                let (left, right) = if one_strip { (run[0].0, run[run.len() - 1].0) } else { (0, columns - 1) };
+                let (top, bottom) = (run[0].1 / strip * strip, run[run.len() - 1].1 / strip * strip + strip - 1);
+                let a = place::area(&chip, first as i128, (end - first) as i128, At(6, 0), &mut ledger);
+                let found = (a.left, a.right, a.top, a.bottom);
+                assert_eq!(found, (left, right, top, bottom.min(rows - 1)), "{columns} {rows} {strip}: {first}..{end}");
+            }
+        }
+    }
+    assert!(ledger.faults.iter().all(Option::is_none));
 }
