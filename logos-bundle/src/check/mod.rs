@@ -9,8 +9,8 @@
 //! is formed in 128 bits.
 //!
 //! What it costs rustc: a decode of Qwen3.5-27B (four programs, 673 rows of which 111 are text, 13,000 comparisons) about
-//! 80 ms, two fifths of them in matching stages and edges; of the 2,000,000 calls and loop turns that rustc lets a
-//! constant take, some 20,000. A row is read whole before its words are taken apart, comparisons of a row are counted at
+//! 70 ms, two fifths of them in matching stages and edges; of the 2,000,000 calls and loop turns that rustc lets a
+//! constant take, below 10,000. A row is read whole before its words are taken apart, comparisons of a row are counted at
 //! once, and there are few calls in the loops over rows: each of these was measured to matter.
 
 mod attending;
