@@ -273,6 +273,43 @@ fn what_cannot_be_simulated_is_refused() {
     }
 }
 
+/// Quantised files beside the model's own, each with the tokens that the reference has for the values it stores.
+#[test]
+fn weights_are_read_as_they_are_stored() {
+    for (name, file, expected) in [
+        ("qwen3_5", "model-q8_0.gguf", "expected-q8.json"),
+        ("gemma3", "model-q8_0.gguf", "expected-q8.json"),
+        ("gpt_oss", "model-mxfp4.safetensors", "expected-mxfp4.json"),
+    ] {
+        let model = tiny(name);
+        let expected = json(&fs::read_to_string(model.join(expected)).expect("expected"));
+        let prompt = &expected["prompts"][1];
+        let ids: Vec<String> = prompt["ids"].as_array().expect("ids").iter().map(ToString::to_string).collect();
+        let (path, ids) = (model.display(), ids.join(","));
+        let (status, out, err) = logos(&format!("simulate {path} --checkpoint {path}/{file} --tokens {ids} --json"));
+        assert_eq!(status, 0, "{err}");
+        assert_eq!(json(&out)["tokens"], prompt["greedy"], "{name}");
+    }
+}
+
+/// A value that is no number, and a file that was cut.
+#[test]
+fn damaged_checkpoints_are_refused() {
+    let folder = folder("damaged");
+    fs::copy(tiny("llama").join("config.json"), folder.join("config.json")).expect("copied");
+    let bytes = fs::read(tiny("llama").join("model.safetensors")).expect("read");
+    let mut not_a_number = bytes.clone();
+    let end = not_a_number.len();
+    not_a_number[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    for (bytes, part) in [(&not_a_number[..], "found: NaN"), (&bytes[..end - 100], "model.safetensors")] {
+        fs::write(folder.join("model.safetensors"), bytes).expect("written");
+        let (status, out, err) = logos(&format!("simulate {} --tokens 1 --json", folder.display()));
+        assert_eq!(status, 1, "{out}");
+        assert!(err.contains(part) && err.contains("expected: "), "{part} is not in {err}");
+        assert_eq!(json(&out)["refusals"].as_array().map(Vec::len), Some(1));
+    }
+}
+
 /// The config of another model: what is missing, too much or of another shape is named, with what was expected and found.
 #[test]
 fn a_checkpoint_of_another_model_is_refused_by_tensor() {

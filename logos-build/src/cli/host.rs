@@ -3,7 +3,6 @@
 use logos_bundle::view::Bundle;
 use logos_core::checkpoint::ModelWeights;
 use logos_core::reference::{Output, RopeLength, Session, Shards};
-use logos_core::simulate::CheckpointStore;
 use logos_core::simulate::machine::{Machine, Order};
 use logos_core::spec::ModelSpec;
 use logos_core::{Compiled, DeploymentRequest, Form, Request, Weights, kinds};
@@ -28,7 +27,6 @@ pub(super) struct Model<'a> {
     pub(super) storage: Weights,
     pub(super) tp: u32,
     pub(super) weights: &'a ModelWeights<'a>,
-    pub(super) store: CheckpointStore,
 }
 
 /// A deployment that runs.
@@ -69,7 +67,7 @@ impl Model<'_> {
     fn machine(&self, compiled: &Compiled, order: Order) -> Result<Host, Failure> {
         let bundle = Bundle::read(&compiled.words)
             .map_err(|error| Failure::Run(format!("the compiler's own bundle: {error}")))?;
-        let mut machine = Machine::new(&bundle, &self.store).map_err(|error| Failure::Run(error.to_string()))?;
+        let mut machine = Machine::new(&bundle, self.weights).map_err(|error| Failure::Run(error.to_string()))?;
         machine.set_order(order);
         Ok(Host::Executed(Box::new(machine)))
     }

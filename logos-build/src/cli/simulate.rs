@@ -2,12 +2,10 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::ArgMatches;
 use logos_core::checkpoint::Checkpoint;
 use logos_core::reference::Output;
-use logos_core::simulate::CheckpointStore;
 use logos_core::simulate::machine::Order;
 use logos_core::{At, Code, Form, Key, Refusal, Weights, config};
 
@@ -36,7 +34,7 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
     let (config_path, checkpoint_path) = files(text("model").unwrap_or(""), text("checkpoint"));
     let config = read_any_config(&config_path.to_string_lossy())?;
     let spec = config::read(&config).map_err(Failure::Refused)?;
-    let checkpoint = Arc::new(Checkpoint::open(&checkpoint_path)?);
+    let checkpoint = Checkpoint::open(&checkpoint_path)?;
     let weights = checkpoint.weights(&spec).map_err(Failure::Refused)?;
     {
         let _progress = Progress::begin("checking weights", 0);
@@ -50,7 +48,6 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
         storage: text("weights").and_then(Weights::from_name).unwrap_or_default(),
         tp: matches.get_one::<u32>("tp").copied().unwrap_or(1),
         weights: &weights,
-        store: CheckpointStore::new(checkpoint.clone()),
     };
     let mut forms = vec![Form::Decode { ctx: ask.ctx, batch: 1 }];
     forms.extend(ask.chunk.map(|chunk| Form::Prefill { ctx: ask.ctx, chunk }));

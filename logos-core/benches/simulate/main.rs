@@ -8,14 +8,12 @@ mod checkpoint;
 
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use logos_bundle::view::Bundle;
-use logos_core::checkpoint::{Checkpoint, TensorRead};
-use logos_core::simulate::CheckpointStore;
+use logos_core::checkpoint::{Checkpoint, ModelWeights, TensorRead};
 use logos_core::simulate::machine::Machine;
-use logos_core::spec::inventory;
+use logos_core::spec::{ModelSpec, inventory};
 use logos_core::{DeploymentRequest, Form, Request, Weights, compile, config};
 
 /// The shape of Gemma-3-270M.
@@ -31,12 +29,13 @@ fn main() {
     checkpoint::write(&folder, CONFIG).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     println!("checkpoint: {}", folder.display());
     let checkpoint = Checkpoint::open(&folder).unwrap_or_else(|refusal| panic!("{refusal}"));
-    let checkpoint = Arc::new(checkpoint);
+    let spec = config::read(CONFIG.as_bytes()).unwrap_or_else(|refusals| panic!("{refusals:?}"));
+    let weights = checkpoint.weights(&spec).unwrap_or_else(|refusals| panic!("{refusals:?}"));
 
-    let decode = machine(&checkpoint, Form::Decode { ctx: CTX, batch: 1 });
+    let decode = machine(&weights, Form::Decode { ctx: CTX, batch: 1 });
     let (executed, tokens) = time_decode(decode);
-    let prefill = time_prefill(machine(&checkpoint, Form::Prefill { ctx: CTX, chunk: CHUNK }));
-    let plain = Plain::new(&checkpoint);
+    let prefill = time_prefill(machine(&weights, Form::Prefill { ctx: CTX, chunk: CHUNK }));
+    let plain = Plain::new(&spec, &checkpoint);
     let loops = [("dot products", plain.time(dot_product)), ("matrixmultiply", plain.time(sgemm))];
     let fastest = loops.iter().map(|(_, time)| *time).min().unwrap_or_default();
 
@@ -49,7 +48,7 @@ fn main() {
     println!("prefill, a token          {:8.1} ms", milliseconds(prefill) / f64::from(CHUNK));
 }
 
-fn machine(checkpoint: &Arc<Checkpoint>, form: Form) -> Machine {
+fn machine(weights: &ModelWeights<'_>, form: Form) -> Machine {
     let deployments = [DeploymentRequest { name: "D".to_owned(), form, tp: Some(1) }];
     let request = Request {
         model: "gemma-3-270m",
@@ -68,8 +67,7 @@ fn machine(checkpoint: &Arc<Checkpoint>, form: Form) -> Machine {
             }
         }
     }
-    let store = CheckpointStore::new(checkpoint.clone());
-    Machine::new(&bundle, &store).unwrap_or_else(|error| panic!("{error}"))
+    Machine::new(&bundle, weights).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn time_decode(mut machine: Machine) -> (Duration, Vec<u32>) {
@@ -96,9 +94,8 @@ fn time_prefill(mut machine: Machine) -> Duration {
 struct Plain(Vec<(usize, usize, Vec<f32>)>);
 
 impl Plain {
-    fn new(checkpoint: &Checkpoint) -> Plain {
-        let spec = config::read(CONFIG.as_bytes()).unwrap_or_else(|refusals| panic!("{refusals:?}"));
-        let inventory = inventory(&spec).unwrap_or_else(|refusal| panic!("{refusal}"));
+    fn new(spec: &ModelSpec, checkpoint: &Checkpoint) -> Plain {
+        let inventory = inventory(spec).unwrap_or_else(|refusal| panic!("{refusal}"));
         let matrices = inventory.iter().filter(|tensor| tensor.shape.len() == 2).map(|tensor| {
             let view = checkpoint.tensor(&tensor.name).ok().flatten().expect("written with the others");
             (view.rows(), view.columns(), view.values().into_owned())

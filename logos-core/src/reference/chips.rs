@@ -21,6 +21,7 @@ pub(crate) struct Chips<'a> {
 }
 
 /// What the chips hold.
+#[cfg_attr(not(any(test, feature = "simulate")), allow(dead_code, reason = "given by firings"))]
 enum Held<'a> {
     /// Every value and state, by value and chip; empty for values that are not held, or not yet.
     Whole { values: &'a [Vec<Data>], states: &'a mut [Vec<State>] },
@@ -51,6 +52,7 @@ impl<'a> Chips<'a> {
     }
 
     /// One chip with a tile of each operand, and possibly of the state at one of them.
+    #[cfg_attr(not(any(test, feature = "simulate")), allow(dead_code, reason = "given by firings"))]
     pub(crate) fn tile(
         program: &'a Program,
         operands: [Option<ValueId>; MAX_OPERANDS],

@@ -12,8 +12,6 @@ pub mod net;
 mod store;
 mod weights;
 
-#[cfg(feature = "checkpoint")]
-pub use store::CheckpointStore;
 pub use weights::{SharedTensor, TensorStore};
 
 pub use crate::checkpoint::TensorRead;

@@ -8,7 +8,7 @@ use crate::run;
 
 /// `file` with the logits that the reference implementation has for the values it stores.
 #[track_caller]
-fn stored(name: &'static str, file: &str, expected: &str, tolerance: f32) {
+fn stored(name: &'static str, file: &str, expected: &str, storage: &str, tolerance: f32) {
     let fixture = Fixture::load(name);
     let fixture = Fixture { prompts: prompts(name, expected, fixture.spec.hidden as usize), ..fixture };
     let checkpoint = Checkpoint::open(&path(name, file)).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
@@ -17,41 +17,41 @@ fn stored(name: &'static str, file: &str, expected: &str, tolerance: f32) {
     assert_eq!(weights.unused(), []);
     // The smallest and the largest slices.
     let widths = shard::widths(&fixture.spec, 4);
-    run(&fixture, &weights, tolerance, &[widths[0], widths[widths.len() - 1]]);
+    run(&fixture, storage, &weights, tolerance, &[widths[0], widths[widths.len() - 1]]);
 }
 
 #[test]
 fn llama_q8_0() {
-    stored("llama", "model-q8_0.gguf", "expected-q8", 5e-5);
+    stored("llama", "model-q8_0.gguf", "expected-q8", "Q8_0, GGUF", 5e-5);
 }
 
 #[test]
 fn qwen3_q8_0() {
-    stored("qwen3", "model-q8_0.gguf", "expected-q8", 5e-5);
+    stored("qwen3", "model-q8_0.gguf", "expected-q8", "Q8_0, GGUF", 5e-5);
 }
 
 #[test]
 fn qwen3_5_q8_0() {
-    stored("qwen3_5", "model-q8_0.gguf", "expected-q8", 5e-5);
+    stored("qwen3_5", "model-q8_0.gguf", "expected-q8", "Q8_0, GGUF", 5e-5);
 }
 
 #[test]
 fn gemma3_q8_0() {
-    stored("gemma3", "model-q8_0.gguf", "expected-q8", 5e-5);
+    stored("gemma3", "model-q8_0.gguf", "expected-q8", "Q8_0, GGUF", 5e-5);
 }
 
 #[test]
 fn mixtral_q8_0() {
-    stored("mixtral", "model-q8_0.gguf", "expected-q8", 5e-5);
+    stored("mixtral", "model-q8_0.gguf", "expected-q8", "Q8_0, GGUF", 5e-5);
 }
 
 #[test]
 fn gpt_oss_mxfp4() {
-    stored("gpt_oss", "model-mxfp4.safetensors", "expected-mxfp4", 5e-5);
+    stored("gpt_oss", "model-mxfp4.safetensors", "expected-mxfp4", "MXFP4", 5e-5);
 }
 
 /// A folder whose tensors are F32 is evaluated from the mapped bytes themselves.
 #[test]
 fn gpt_oss_mapped() {
-    stored("gpt_oss", "", "expected", 5e-5);
+    stored("gpt_oss", "", "expected", "F32, mapped", 5e-5);
 }

@@ -6,6 +6,7 @@
 mod checkpoint;
 mod fixture;
 mod runner;
+mod table;
 
 use fixture::{Fixture, Prompt};
 use logos_core::Form;
@@ -14,6 +15,7 @@ use logos_core::shard;
 use logos_core::simulate::TensorStore;
 use logos_core::simulate::machine::Order;
 use runner::{Runner, Way};
+use table::Line;
 
 /// Positions of the carried state: more than the longest prompt and what is generated after it.
 const CTX: u32 = 40;
@@ -154,12 +156,13 @@ fn first_off(output: &Output, prompt: &Prompt, tolerance: f32) -> Option<(usize,
 fn conforms(name: &'static str, tolerance: f32, widths: &[u32]) {
     let fixture = Fixture::load(name);
     assert_eq!(shard::widths(&fixture.spec, 4), widths);
-    run(&fixture, &fixture.checkpoint, tolerance, widths);
+    run(&fixture, "F32", &fixture.checkpoint, tolerance, widths);
 }
 
-/// Runs every step at some widths, both ways.
+/// Runs every step at some widths, both ways; `storage` is how the weights are stored.
 #[track_caller]
-fn run(fixture: &Fixture, weights: &(impl WeightSource + TensorStore), tolerance: f32, widths: &[u32]) {
+fn run(fixture: &Fixture, storage: &str, weights: &(impl WeightSource + TensorStore), tolerance: f32, widths: &[u32]) {
+    let [mut evaluated, mut executed] = [0.0f32; 2];
     let name = fixture.name;
     let check = |way| Check { fixture, store: weights, way, tolerance, worst: 0.0 };
     let mut shards = Shards::new(weights);
@@ -172,6 +175,10 @@ fn run(fixture: &Fixture, weights: &(impl WeightSource + TensorStore), tolerance
             for chunk in [1, 5] {
                 check.chunks(chunk, tp, &mut shards);
             }
+            match way {
+                Way::Evaluated => evaluated = evaluated.max(check.worst),
+                Way::Executed(_) => executed = executed.max(check.worst),
+            }
             println!("{name:12} over {tp}, {way:?}: logits differ by at most {:.1e} of {tolerance:.0e}", check.worst);
         }
     }
@@ -180,7 +187,11 @@ fn run(fixture: &Fixture, weights: &(impl WeightSource + TensorStore), tolerance
         let mut check = check(Way::Executed(Order::SelfTimed { seed }));
         check.forward(widths[widths.len() - 1], &mut shards);
         check.chunks(5, 1, &mut shards);
+        executed = executed.max(check.worst);
     }
+    let tokens = fixture.prompts.iter().map(|prompt| prompt.greedy.len()).sum();
+    let spec = &fixture.spec;
+    Line { name, weights: storage, spec, widths, evaluated, executed, tolerance, tokens }.hold();
 }
 
 #[test]
