@@ -21,8 +21,8 @@ const CONFIG: &str = include_str!("gemma-3-270m.json");
 /// Positions, and those of the prefill bundle's chunk.
 const CTX: u32 = 256;
 const CHUNK: u32 = 128;
-/// Decode steps timed; the least time counts, as the machine is shared.
-const STEPS: usize = 12;
+/// Decode steps timed, each followed by a plain loop; the least time of each counts, as the machine is shared.
+const STEPS: usize = 32;
 
 fn main() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gemma-3-270m");
@@ -32,20 +32,29 @@ fn main() {
     let spec = config::read(CONFIG.as_bytes()).unwrap_or_else(|refusals| panic!("{refusals:?}"));
     let weights = checkpoint.weights(&spec).unwrap_or_else(|refusals| panic!("{refusals:?}"));
 
-    let decode = machine(&weights, Form::Decode { ctx: CTX, batch: 1 });
-    let (executed, tokens) = time_decode(decode);
-    let prefill = time_prefill(machine(&weights, Form::Prefill { ctx: CTX, chunk: CHUNK }));
+    let mut decode = machine(&weights, Form::Decode { ctx: CTX, batch: 1 });
     let plain = Plain::new(&spec, &checkpoint);
-    let loops = [("dot products", plain.time(dot_product)), ("matrixmultiply", plain.time(sgemm))];
-    let fastest = loops.iter().map(|(_, time)| *time).min().unwrap_or_default();
+    let mut tokens = vec![1];
+    let [mut executed, mut dots, mut gemm] = [Duration::MAX; 3];
+    for _ in 0..STEPS {
+        let start = Instant::now();
+        let output = decode.step(&tokens[tokens.len() - 1..]).unwrap_or_else(|error| panic!("{error}"));
+        executed = executed.min(start.elapsed());
+        tokens.extend(output.tokens);
+        dots = dots.min(plain.time(dot_product));
+    }
+    for _ in 0..STEPS / 8 {
+        gemm = gemm.min(plain.time(sgemm));
+    }
+    let prefill = time_prefill(machine(&weights, Form::Prefill { ctx: CTX, chunk: CHUNK }));
 
     println!("tokens {tokens:?}");
-    println!("decode step, executed     {:8.1} ms", milliseconds(executed));
-    for (name, time) in loops {
-        println!("plain loop, {name:14}{:8.1} ms", milliseconds(time));
-    }
-    println!("of the fastest plain loop {:8.2}", fastest.as_secs_f64() / executed.as_secs_f64());
-    println!("prefill, a token          {:8.1} ms", milliseconds(prefill) / f64::from(CHUNK));
+    let of = |time: Duration| time.as_secs_f64() / executed.as_secs_f64();
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    println!("decode step, executed        {:8.1} ms", milliseconds(executed));
+    println!("plain loop, dot products     {:8.1} ms: executing is {:.2} as fast", milliseconds(dots), of(dots));
+    println!("plain loop, matrixmultiply   {:8.1} ms: executing is {:.2} as fast", milliseconds(gemm), of(gemm));
+    println!("prefill, a token             {:8.1} ms: {:.2} of a step", milliseconds(prefill), of(prefill));
 }
 
 fn machine(weights: &ModelWeights<'_>, form: Form) -> Machine {
@@ -70,24 +79,16 @@ fn machine(weights: &ModelWeights<'_>, form: Form) -> Machine {
     Machine::new(&bundle, weights).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn time_decode(mut machine: Machine) -> (Duration, Vec<u32>) {
-    let mut tokens = vec![1];
-    let mut least = Duration::MAX;
-    for _ in 0..STEPS {
-        let start = Instant::now();
-        let output = machine.step(&tokens[tokens.len() - 1..]).unwrap_or_else(|error| panic!("{error}"));
-        least = least.min(start.elapsed());
-        tokens.extend(output.tokens);
-    }
-    (least, tokens)
-}
-
+/// The least time of a chunk, a token.
 fn time_prefill(mut machine: Machine) -> Duration {
     let prompt: Vec<u32> = (0..CHUNK).map(|i| i * 977 % 262_144).collect();
-    let start = Instant::now();
-    let output = machine.step(&prompt).unwrap_or_else(|error| panic!("{error}"));
-    black_box(output);
-    start.elapsed()
+    let chunk = || {
+        let start = Instant::now();
+        machine.restart(0).unwrap_or_else(|error| panic!("{error}"));
+        black_box(machine.step(&prompt).unwrap_or_else(|error| panic!("{error}")));
+        start.elapsed() / CHUNK
+    };
+    std::iter::repeat_with(chunk).take(STEPS / 8).min().unwrap_or_default()
 }
 
 /// Every matrix of a step as f32, rows of outputs.
@@ -104,20 +105,17 @@ impl Plain {
         Plain(matrices.collect())
     }
 
-    /// The least time of every product with a vector, one after another.
+    /// The time of every product with a vector, one after another.
     fn time(&self, product: fn(&[f32], &[f32], &mut [f32])) -> Duration {
         let widest = self.0.iter().map(|(rows, columns, _)| *rows.max(columns)).max().unwrap_or(0);
         let x = vec![0.5f32; widest];
         let mut y = vec![0.0f32; widest];
-        let once = || {
-            let start = Instant::now();
-            for (rows, columns, w) in &self.0 {
-                product(&x[..*columns], w, &mut y[..*rows]);
-                black_box(&mut y);
-            }
-            start.elapsed()
-        };
-        std::iter::repeat_with(once).take(6).min().unwrap_or_default()
+        let start = Instant::now();
+        for (rows, columns, w) in &self.0 {
+            product(&x[..*columns], w, &mut y[..*rows]);
+            black_box(&mut y);
+        }
+        start.elapsed()
     }
 }
 
@@ -155,8 +153,4 @@ fn sgemm(x: &[f32], w: &[f32], y: &mut [f32]) {
             1,
         );
     }
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
