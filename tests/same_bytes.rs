@@ -21,6 +21,12 @@ logos_rdu::logos_model! {
         weights: q8_0,
         deployments: { FORWARD: forward { rows: 128 }, DECODE: decode { ctx: 2_048 } },
     }
+    pub mod stored {
+        model: config "fixtures/configs/qwen3.5-27b/config.json",
+        chip: SN50,
+        weights: checkpoint "fixtures/checkpoints/qwen3.5-27b.json",
+        deployments: { DECODE: decode { tp: 8, ctx: 8_192 } },
+    }
 }
 
 fn root() -> &'static Path {
@@ -52,35 +58,48 @@ fn smol() -> logos_build::Model {
         .decode("DECODE", |decode| decode.ctx(2_048))
 }
 
+fn stored() -> logos_build::Model {
+    logos_build::model("fixtures/configs/qwen3.5-27b/config.json")
+        .chip("SN50")
+        .weights_from("fixtures/checkpoints/qwen3.5-27b.json")
+        .decode("DECODE", |decode| decode.tp(8).ctx(8_192))
+}
+
 #[test]
 fn the_build_helper_writes_the_macros_bytes() {
     let out = folder("build");
     let mut cargo = Vec::new();
     qwen35().emit_to("qwen35", root(), &out, &mut cargo).expect("compiles");
     smol().emit_to("smol", root(), &out, &mut cargo).expect("compiles");
+    stored().emit_to("stored", root(), &out, &mut cargo).expect("compiles");
     for (file, deployment) in [
         ("qwen35.DECODE.logos", qwen35::DECODE),
         ("qwen35.PREFILL.logos", qwen35::PREFILL),
         ("smol.FORWARD.logos", smol::FORWARD),
         ("smol.DECODE.logos", smol::DECODE),
+        ("stored.DECODE.logos", stored::DECODE),
     ] {
         assert!(fs::read(out.join(file)).expect("written") == bytes(deployment), "{file} differs");
     }
     assert_eq!(
         String::from_utf8(cargo).expect("text"),
         "cargo::rerun-if-changed=fixtures/configs/qwen3.5-27b/config.json\n\
-         cargo::rerun-if-changed=fixtures/configs/smollm2-135m/config.json\n"
+         cargo::rerun-if-changed=fixtures/configs/smollm2-135m/config.json\n\
+         cargo::rerun-if-changed=fixtures/configs/qwen3.5-27b/config.json\n\
+         cargo::rerun-if-changed=fixtures/checkpoints/qwen3.5-27b.json\n"
     );
 }
 
 #[test]
 fn the_command_writes_the_macros_bytes() {
     let file = folder("command").join("x.logos");
+    let description = logos_tests::description("qwen3.5-27b").display().to_string();
     for (arguments, deployment) in [
         ("qwen3.5-27b SN50 --tp 8 --ctx 262144 --batch 8 --name qwen35", qwen35::DECODE),
         ("qwen3.5-27b SN50 --mode prefill --tp 8 --ctx 262_144 --chunk 512 --name qwen35", qwen35::PREFILL),
         ("smollm2-135m SN40L --mode forward --rows 128 --weights q8_0 --name smol", smol::FORWARD),
         ("smollm2-135m SN40L --ctx 2048 --weights q8_0 --name smol", smol::DECODE),
+        (&format!("qwen3.5-27b SN50 --tp 8 --ctx 8192 --weights-from {description} --name stored"), stored::DECODE),
     ] {
         let mut words = arguments.split(' ');
         let config = logos_tests::config(words.next().expect("a config"));

@@ -13,9 +13,9 @@ pub fn module(config: &str, compiled: &[Compiled]) -> Vec<String> {
     vec![String::new(), format!("Compiled by LOGOS from `{config}`{on}: {}.", names.join(", "))]
 }
 
-/// Documentation lines of a deployment, in Markdown, read from its bundle.
-pub fn deployment(words: &[u32]) -> Vec<String> {
-    let Ok(bundle) = Bundle::read(words) else {
+/// Documentation lines of a deployment, in Markdown, read from its bundle; and what of the checkpoint is not kept as it is stored.
+pub fn deployment(compiled: &Compiled) -> Vec<String> {
+    let Ok(bundle) = Bundle::read(&compiled.words) else {
         return vec![String::new(), "A bundle that cannot be read.".to_owned()];
     };
     let chip = bundle.chip().map_or_else(String::new, |chip| chip.name().to_string());
@@ -43,6 +43,12 @@ pub fn deployment(words: &[u32]) -> Vec<String> {
     ];
     lines.extend(bundle.programs().map(|program| format!("- {}", program_line(&program))));
     lines.push(String::new());
+    if !compiled.notes.is_empty() {
+        lines.push("Of the checkpoint:".to_owned());
+        lines.push(String::new());
+        lines.extend(compiled.notes.iter().map(|note| format!("- {note}")));
+        lines.push(String::new());
+    }
     lines.push("Bytes are derived from the config and the deployment, the chip's memory is its vendor's figure; no speed is claimed.".to_owned());
     lines
 }

@@ -15,7 +15,7 @@ impl Model {
     /// Compiles the request and writes it to `OUT_DIR` as `name`, for `logos_rdu::include_model!("name")` to include: a module of that
     /// name with a constant a deployment.
     ///
-    /// Tells Cargo to run the script again when the config changes, and prints every refusal as a `cargo::error`. Files
+    /// Tells Cargo to run the script again when the config or the description changes, and prints every refusal as a `cargo::error`. Files
     /// are written only when their bytes change.
     ///
     /// # Errors
@@ -37,8 +37,10 @@ impl Model {
                 .map_err(|source| BuildError::Write { path: PathBuf::from("standard output"), source })
         };
         // A path that could break the line protocol is refused below, without having been printed.
-        if !self.config.chars().any(char::is_control) {
-            tell(cargo, format!("cargo::rerun-if-changed={}", self.config))?;
+        for path in std::iter::once(&self.config).chain(&self.checkpoint) {
+            if !path.chars().any(char::is_control) {
+                tell(cargo, format!("cargo::rerun-if-changed={path}"))?;
+            }
         }
         match self.compile(root, name) {
             Ok(compiled) => write_all(out, name, &self.config, &compiled),
@@ -86,7 +88,7 @@ fn module(name: &str, config: &str, compiled: &[Compiled]) -> String {
     }
     text.push_str(&format!("    {name} {{\n"));
     for deployment in compiled {
-        for line in describe::deployment(&deployment.words) {
+        for line in describe::deployment(deployment) {
             text.push_str(&format!("        #[doc = {line:?}]\n"));
         }
         let (words, file) = (deployment.words.len(), file_name(name, deployment));

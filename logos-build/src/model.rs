@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use logos_core::{At, Code, Compiled, DeploymentRequest, Refusal, Request, Weights};
+use logos_core::{At, Code, Compiled, DeploymentRequest, Description, Refusal, Request, Weights};
 
 use crate::form::{Decode, Forward, Prefill};
 use crate::{name, source};
@@ -14,12 +14,13 @@ pub struct Model {
     pub(crate) config: String,
     chip: Option<String>,
     weights: Weights,
+    pub(crate) checkpoint: Option<String>,
     deployments: Vec<Result<DeploymentRequest, Refusal>>,
 }
 
 impl Model {
     pub(crate) fn new(config: String) -> Self {
-        Model { config, chip: None, weights: Weights::Config, deployments: Vec::new() }
+        Model { config, chip: None, weights: Weights::Config, checkpoint: None, deployments: Vec::new() }
     }
 
     /// The chip, by its vendor's name: `SN50`.
@@ -30,6 +31,12 @@ impl Model {
     /// How weights are stored; in the config's own dtype if left out.
     pub fn weights(self, weights: Weights) -> Self {
         Model { weights, ..self }
+    }
+
+    /// Weights as the checkpoint stores each, by its description, which `cargo logos describe` writes: a path relative to the folder of
+    /// the package's Cargo.toml. What the checkpoint lacks of the model, or has in another shape, is refused.
+    pub fn weights_from(self, description: impl Into<String>) -> Self {
+        Model { checkpoint: Some(description.into()), ..self }
     }
 
     /// Adds a decode deployment, the constant `name`: one token of each sequence a step.
@@ -61,6 +68,9 @@ impl Model {
         let mut refusals = Vec::new();
         refusals.extend(name::check("name", name).err());
         let config = source::read_config(root, &self.config).map_err(|refusal| refusals.push(refusal)).ok();
+        let read = |path: &String| source::read_description(root, path);
+        let description = self.checkpoint.as_ref().map(read).transpose();
+        let description = description.map_err(|refusal| refusals.push(refusal)).ok();
         if self.chip.is_none() {
             refusals.push(
                 Refusal::new(Code::RequestForm, At::Chip, "the request names no chip").help("add `.chip(\"SN50\")`"),
@@ -82,11 +92,22 @@ impl Model {
                 Err(refusal) => refusals.push(refusal.clone()),
             }
         }
-        let (Some(config), Some(chip), false) = (config, &self.chip, deployments.is_empty()) else {
+        let (Some(config), Some(description), Some(chip), false) =
+            (config, description, &self.chip, deployments.is_empty())
+        else {
             return Err(refusals);
         };
         // The well-formed deployments are compiled even when another is not: their faults are wanted too.
-        let request = Request { model: name, config: &config, chip, weights: self.weights, deployments: &deployments };
+        let files = self.checkpoint.as_deref().zip(description.as_deref());
+        let checkpoint = files.map(|(file, text)| Description { file, text });
+        let request = Request {
+            model: name,
+            config: &config,
+            chip,
+            weights: self.weights,
+            checkpoint,
+            deployments: &deployments,
+        };
         match logos_core::compile(&request) {
             Ok(compiled) if refusals.is_empty() => Ok(compiled),
             Ok(_) => Err(refusals),

@@ -1,4 +1,4 @@
-//! Reading a config file, the one input of a request that is not written in it.
+//! Reading a config and the description of a checkpoint, the inputs of a request that are not written in it.
 
 use std::fs;
 use std::io::{self, Read};
@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use logos_core::{At, Code, Refusal, nearest};
 
-/// Largest file taken for a config, bytes. The largest config of a published model is under 100 KB.
+/// Largest file taken for a config or a description, bytes. The largest of a published model are under 100 KB.
 pub const LARGEST_CONFIG_BYTES: u64 = 16 << 20;
 
 /// Reads the config at `path`, which is relative to `root`, the folder of the crate's Cargo.toml.
@@ -17,8 +17,7 @@ pub const LARGEST_CONFIG_BYTES: u64 = 16 << 20;
 /// [`Code::RequestFile`] if the path is empty, absolute or has a control character, or if the file is missing, no file, too large or
 /// unreadable.
 pub fn read_config(root: &Path, path: &str) -> Result<Vec<u8>, Refusal> {
-    check_form(path)?;
-    read(&root.join(path)).map_err(|fault| explain(root, path, fault))
+    File::Config.read(root, path)
 }
 
 /// Reads a config at any path, absolute or relative to the working directory: what a command line names.
@@ -26,26 +25,113 @@ pub fn read_config(root: &Path, path: &str) -> Result<Vec<u8>, Refusal> {
 /// # Errors
 /// [`Code::RequestFile`] as [`read_config`], but for the path's form.
 pub fn read_any_config(path: &str) -> Result<Vec<u8>, Refusal> {
-    if path.is_empty() {
-        return Err(refusal("the config's path is empty"));
-    }
-    read(Path::new(path)).map_err(|fault| explain(Path::new(""), path, fault))
+    File::Config.read_any(path)
 }
 
-fn check_form(path: &str) -> Result<(), Refusal> {
-    if path.is_empty() {
-        return Err(refusal("the config's path is empty").help("write `config \"models/NAME/config.json\"`"));
+/// Reads the description of a checkpoint at `path`, as [`read_config`] reads a config.
+///
+/// # Errors
+/// As [`read_config`].
+pub fn read_description(root: &Path, path: &str) -> Result<Vec<u8>, Refusal> {
+    File::Description.read(root, path)
+}
+
+/// Reads the description of a checkpoint at any path, as [`read_any_config`] reads a config.
+///
+/// # Errors
+/// As [`read_any_config`].
+pub fn read_any_description(path: &str) -> Result<Vec<u8>, Refusal> {
+    File::Description.read_any(path)
+}
+
+/// What a file is taken for.
+#[derive(Clone, Copy)]
+enum File {
+    Config,
+    Description,
+}
+
+impl File {
+    const fn name(self) -> &'static str {
+        match self {
+            File::Config => "config",
+            File::Description => "description",
+        }
     }
-    if let Some(character) = path.chars().find(|c| c.is_control()) {
-        return Err(refusal(format!("the config's path has a control character, {character:?}")));
+
+    fn read(self, root: &Path, path: &str) -> Result<Vec<u8>, Refusal> {
+        self.check_form(path)?;
+        read(&root.join(path)).map_err(|fault| self.explain(root, path, fault))
     }
-    let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
-    if Path::new(path).has_root() || path.starts_with('\\') || drive {
-        return Err(refusal(format!("the config's path is absolute: `{path}`"))
-            .fact("why", "the crate would build on this machine only")
-            .help("write it relative to the folder of Cargo.toml; `..` is allowed"));
+
+    fn read_any(self, path: &str) -> Result<Vec<u8>, Refusal> {
+        if path.is_empty() {
+            return Err(self.refusal(path, format!("the {}'s path is empty", self.name())));
+        }
+        read(Path::new(path)).map_err(|fault| self.explain(Path::new(""), path, fault))
     }
-    Ok(())
+
+    fn check_form(self, path: &str) -> Result<(), Refusal> {
+        let name = self.name();
+        if path.is_empty() {
+            return Err(self.refusal(path, format!("the {name}'s path is empty")).help(match self {
+                File::Config => "write `config \"models/NAME/config.json\"`",
+                File::Description => "write `checkpoint \"models/NAME/checkpoint.json\"`",
+            }));
+        }
+        if let Some(character) = path.chars().find(|c| c.is_control()) {
+            return Err(self.refusal("", format!("the {name}'s path has a control character, {character:?}")));
+        }
+        let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
+        if Path::new(path).has_root() || path.starts_with('\\') || drive {
+            return Err(self
+                .refusal(path, format!("the {name}'s path is absolute: `{path}`"))
+                .fact("why", "the crate would build on this machine only")
+                .help("write it relative to the folder of Cargo.toml; `..` is allowed"));
+        }
+        Ok(())
+    }
+
+    fn explain(self, root: &Path, path: &str, fault: Fault) -> Refusal {
+        let name = self.name();
+        let refusal = |message: String| self.refusal(path, message);
+        match fault {
+            Fault::Folder => {
+                let file = match self {
+                    File::Config => "config.json",
+                    File::Description => "checkpoint.json",
+                };
+                let file = format!("{}/{file}", path.trim_end_matches('/'));
+                let refusal = refusal(format!("`{path}` is a folder, not a {name}"));
+                if root.join(&file).is_file() { refusal.help(format!("write \"{file}\"")) } else { refusal }
+            }
+            Fault::NoFile => refusal(format!("`{path}` is not a regular file")),
+            Fault::TooLarge(bytes) => refusal(format!("`{path}` is too large for a {name}"))
+                .fact("bytes", bytes)
+                .fact("largest taken", LARGEST_CONFIG_BYTES)
+                .help(match self {
+                    File::Config => "name the model's config.json; a checkpoint is never read here",
+                    File::Description => "name what `cargo logos describe` wrote; a checkpoint is never read here",
+                }),
+            Fault::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+                let refusal = refusal(format!("there is no file `{path}`"));
+                match near_path(root, path) {
+                    Some(near) => refusal.help(format!("did you mean \"{near}\"?")),
+                    None if root.as_os_str().is_empty() => refusal,
+                    None => refusal.help("the path is relative to the folder of this crate's Cargo.toml"),
+                }
+            }
+            Fault::Io(error) => refusal(format!("`{path}` cannot be read: {}", error.kind())),
+        }
+    }
+
+    fn refusal(self, path: &str, message: String) -> Refusal {
+        let at = match self {
+            File::Config => At::Model,
+            File::Description => At::Checkpoint { file: path.to_owned(), tensor: None },
+        };
+        Refusal::new(Code::RequestFile, at, message)
+    }
 }
 
 enum Fault {
@@ -71,34 +157,6 @@ fn read(path: &Path) -> Result<Vec<u8>, Fault> {
     let file = fs::File::open(path).map_err(Fault::Io)?;
     file.take(LARGEST_CONFIG_BYTES + 1).read_to_end(&mut bytes).map_err(Fault::Io)?;
     if bytes.len() as u64 > LARGEST_CONFIG_BYTES { Err(Fault::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
-}
-
-fn explain(root: &Path, path: &str, fault: Fault) -> Refusal {
-    match fault {
-        Fault::Folder => {
-            let file = format!("{}/config.json", path.trim_end_matches('/'));
-            let refusal = refusal(format!("`{path}` is a folder, not a config"));
-            if root.join(&file).is_file() { refusal.help(format!("write \"{file}\"")) } else { refusal }
-        }
-        Fault::NoFile => refusal(format!("`{path}` is not a regular file")),
-        Fault::TooLarge(bytes) => refusal(format!("`{path}` is too large for a config"))
-            .fact("bytes", bytes)
-            .fact("largest taken", LARGEST_CONFIG_BYTES)
-            .help("name the model's config.json; a checkpoint is never read here"),
-        Fault::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            let refusal = refusal(format!("there is no file `{path}`"));
-            match near_path(root, path) {
-                Some(near) => refusal.help(format!("did you mean \"{near}\"?")),
-                None if root.as_os_str().is_empty() => refusal,
-                None => refusal.help("the path is relative to the folder of this crate's Cargo.toml"),
-            }
-        }
-        Fault::Io(error) => refusal(format!("`{path}` cannot be read: {}", error.kind())),
-    }
-}
-
-fn refusal(message: impl Into<String>) -> Refusal {
-    Refusal::new(Code::RequestFile, At::Model, message)
 }
 
 /// The path with its first component that does not exist replaced by the nearest name beside it, if the whole then exists.

@@ -66,6 +66,7 @@ impl Case {
             config: &self.config,
             chip: CHIP,
             weights: Weights::Config,
+            checkpoint: None,
             deployments: &self.deployments,
         };
         match compile(&request) {

@@ -1,18 +1,22 @@
 //! The whole compiler, stage by stage.
 
+use std::collections::BTreeMap;
+
 use logos_bundle::check;
 
-use crate::author::Part;
+use crate::author::{self, Part, Source};
 use crate::certify::{ComposeError, Composition, Duty, compose};
+use crate::checkpoint::{self, Adopted, Headers};
 use crate::chip::Chip;
 use crate::emit::{self, Contents, Lowering};
 use crate::kinds::{self, Identities, KindProgram, Role};
+use crate::language::ast::Storage;
 use crate::lower::StatementError;
 use crate::place::PlaceError;
 use crate::refusal::{At, Code, Key, Refusal};
-use crate::request::{self, DeploymentRequest, Form, Request};
+use crate::request::{self, DeploymentRequest, Description, Form, Request, Weights};
 use crate::spatial::{SpatialProgram, Tier};
-use crate::spec::{Dtype, ModelSpec};
+use crate::spec::{Dtype, Held, ModelSpec};
 use crate::{chip, config, fit};
 
 /// A compiled deployment.
@@ -22,6 +26,8 @@ pub struct Compiled {
     pub name: String,
     /// The bundle's words.
     pub words: Vec<u32>,
+    /// What of the checkpoint is not kept as it is stored: sentences, for people.
+    pub notes: Vec<String>,
 }
 
 /// Compiles every deployment of a request, in order.
@@ -33,23 +39,72 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
     let chip = chip::lookup(request.chip).map_err(|refusal| refusals.push(refusal)).ok();
     let spec = config::read(request.config).map_err(|found| refusals.extend(found)).ok();
     refusals.extend(request::check_names(request.deployments));
-    let (Some(chip), Some(spec)) = (chip, spec) else { return Err(refusals) };
+    let model = spec.and_then(|spec| held_to(request, spec).map_err(|found| refusals.extend(found)).ok());
+    let (Some(chip), Some((spec, dense))) = (chip, model) else { return Err(refusals) };
     let mut compiled = Vec::with_capacity(request.deployments.len());
     for deployment in request.deployments {
         match compile_deployment(request, &spec, chip, deployment) {
-            Ok(words) => compiled.push(Compiled { name: deployment.name.clone(), words }),
+            Ok((words, cut)) => {
+                let notes = dense.iter().cloned().chain(cut).collect();
+                compiled.push(Compiled { name: deployment.name.clone(), words, notes });
+            }
             Err(found) => refusals.extend(found),
         }
     }
     if refusals.is_empty() { Ok(compiled) } else { Err(refusals) }
 }
 
+/// The model held to the checkpoint, where the request has one, and what is said of tensors that are read dense.
+fn held_to(request: &Request<'_>, spec: ModelSpec) -> Result<(ModelSpec, Vec<String>), Vec<Refusal>> {
+    let Some(Description { file, text }) = request.checkpoint else { return Ok((spec, Vec::new())) };
+    let headers = Headers::from_description(file, text).map_err(|refusal| vec![refusal])?;
+    if request.weights != Weights::Config {
+        let message = "weights are declared to be stored in one way, and as the checkpoint stores them";
+        let refusal = Refusal::new(Code::RequestForm, At::Request, message);
+        return Err(vec![refusal.help("leave one of the two out")]);
+    }
+    let Adopted { spec, dense } = checkpoint::adopt(&headers, spec)?;
+    let dtype = author::storage_of(spec.dtype);
+    let said = |(way, tensors): (String, u64)| {
+        let (many, are) = if tensors == 1 { ("tensor", "is") } else { ("tensors", "are") };
+        format!("{tensors} {many} stored as {way} {are} read dense, as {dtype}")
+    };
+    Ok((spec, dense.into_iter().map(said).collect()))
+}
+
+/// What is said of weights that the checkpoint stores as Q8_0 and a program does not keep so.
+fn blocks_cut(spec: &ModelSpec, programs: &[KindProgram]) -> Option<String> {
+    let mut cut: BTreeMap<&str, u64> = BTreeMap::new();
+    for kind in programs {
+        let layers = kind.layers.iter().map(|&layer| (layer, spec.layer_of.get(layer as usize).copied()));
+        let whole = kind.layers.is_empty().then_some((0, None));
+        for (layer, row) in layers.chain(whole) {
+            for binding in kind.bindings(layer) {
+                let Source::Weight { weight, .. } = &binding.source else { continue };
+                let kept = kind.authored.program.value(binding.value).storage == Storage::Q8_0;
+                if !kept && spec.held(row, &weight.tensor) == Some(Held::Q8_0) {
+                    *cut.entry(&binding.name).or_default() += 1;
+                }
+            }
+        }
+    }
+    let weights: u64 = cut.values().sum();
+    let names: Vec<&str> = cut.into_keys().collect();
+    let (many, are) = if weights == 1 { ("weight", "is") } else { ("weights", "are") };
+    (weights > 0).then(|| {
+        let dtype = author::storage_of(spec.dtype);
+        let why = "chips would cut their blocks of 32, or they are no products' weights";
+        format!("{weights} {many} stored as Q8_0 {are} read dense, as {dtype}: {why}: {}", names.join(", "))
+    })
+}
+
+/// The words of a deployment, and what is said of it.
 pub(crate) fn compile_deployment(
     request: &Request<'_>,
     spec: &ModelSpec,
     chip: &'static Chip,
     deployment: &DeploymentRequest,
-) -> Result<Vec<u32>, Vec<Refusal>> {
+) -> Result<(Vec<u32>, Option<String>), Vec<Refusal>> {
     let deployment = &deployment.at_width(spec, chip);
     let refusals = request::check_deployment(spec, chip, deployment);
     if !refusals.is_empty() {
@@ -92,7 +147,7 @@ pub(crate) fn compile_deployment(
     })
     .map_err(|refusal| vec![here(refusal)])?;
     verify(&words, name).map_err(|refusal| vec![refusal])?;
-    Ok(words)
+    Ok((words, blocks_cut(spec, &programs)))
 }
 
 /// Lowers and certifies one program of a deployment.

@@ -27,4 +27,4 @@ pub mod spec;
 
 pub use compile::{Compiled, compile};
 pub use refusal::{At, Code, Key, Refusal, nearest};
-pub use request::{DeploymentRequest, Form, Request, Weights};
+pub use request::{DeploymentRequest, Description, Form, Request, Weights};

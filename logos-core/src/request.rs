@@ -85,6 +85,15 @@ impl Weights {
     }
 }
 
+/// A checkpoint's description, as `cargo logos describe` writes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Description<'a> {
+    /// The file's name, for refusals.
+    pub file: &'a str,
+    /// Its bytes.
+    pub text: &'a [u8],
+}
+
 /// A whole request.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
@@ -96,6 +105,9 @@ pub struct Request<'a> {
     pub chip: &'a str,
     /// Storage of the weights.
     pub weights: Weights,
+    /// The checkpoint that the model is held to, and whose storage each weight keeps; where there is one, `weights` is
+    /// [`Weights::Config`].
+    pub checkpoint: Option<Description<'a>>,
     /// The deployments, in order.
     pub deployments: &'a [DeploymentRequest],
 }

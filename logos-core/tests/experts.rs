@@ -18,8 +18,14 @@ fn config_of(folder: &str) -> Vec<u8> {
 fn deployed(folder: &str, form: Form, tp: u32, weights: Weights) -> Vec<(String, u64, u64)> {
     let config = config_of(folder);
     let deployment = DeploymentRequest { name: "D".to_owned(), form, tp: Some(tp) };
-    let request =
-        Request { model: "m", config: &config, chip: SN50, weights, deployments: std::slice::from_ref(&deployment) };
+    let request = Request {
+        model: "m",
+        config: &config,
+        chip: SN50,
+        weights,
+        checkpoint: None,
+        deployments: std::slice::from_ref(&deployment),
+    };
     let compiled = match compile(&request) {
         Ok(compiled) => compiled,
         Err(refusals) => {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use logos_build::{describe_deployment, describe_module, read_config};
-use logos_core::{Code, Compiled, DeploymentRequest, Request};
+use logos_build::{describe_deployment, describe_module, read_config, read_description};
+use logos_core::{Code, Compiled, DeploymentRequest, Description, Request};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
@@ -39,7 +39,7 @@ pub(crate) fn model(krate: &TokenStream, model: &Model, root: &Path) -> TokenStr
     }
 }
 
-/// Reads the config and compiles every deployment that is well formed, others' faults notwithstanding: all faults are wanted.
+/// Reads config and description and compiles every deployment that is well formed, others' faults notwithstanding: all faults are wanted.
 fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut Vec<Fault>) -> Option<Vec<Compiled>> {
     let path = model.config.as_ref()?;
     let config = match read_config(root, &path.value) {
@@ -49,13 +49,19 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
             return None;
         }
     };
-    // Read again by rustc, a change of the file rebuilds the crate. A file that cannot be read is not named
-    // here, or rustc would add an error of its own to ours.
-    let literal = Literal::string(&path.value);
-    *tracked = quote! {
-        const _: &[u8] = ::core::include_bytes!(
-            ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #literal)
-        );
+    track(tracked, &path.value);
+    let description = match &model.checkpoint {
+        None => None,
+        Some(description) => match read_description(root, &description.value) {
+            Ok(text) => {
+                track(tracked, &description.value);
+                Some((description.value.as_str(), text))
+            }
+            Err(refusal) => {
+                faults.push(Fault::new(refusal, description.span));
+                return None;
+            }
+        },
     };
     let deployments: Vec<DeploymentRequest> = model.deployments.iter().filter_map(|d| d.request.clone()).collect();
     let chip = model.chip.as_ref()?;
@@ -68,6 +74,7 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
         config: &config,
         chip: &chip.value,
         weights: model.weights,
+        checkpoint: description.as_ref().map(|(file, text)| Description { file, text }),
         deployments: &deployments,
     };
     match logos_core::compile(&request) {
@@ -82,12 +89,23 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
     }
 }
 
+/// Read again by rustc, a change of the file rebuilds the crate. A file that cannot be read is not named here, or rustc would add an error
+/// of its own to ours.
+fn track(tracked: &mut TokenStream, path: &str) {
+    let literal = Literal::string(path);
+    tracked.extend(quote! {
+        const _: &[u8] = ::core::include_bytes!(
+            ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #literal)
+        );
+    });
+}
+
 /// Documented constants, and what rustc checks again of each.
 fn constants(krate: &TokenStream, model: &Model, compiled: &[Compiled]) -> TokenStream {
     let mut output = TokenStream::new();
     for (deployment, bundle) in model.deployments.iter().zip(compiled) {
         let Deployment { attributes, conditions, name, .. } = deployment;
-        let docs = docs(&describe_deployment(&bundle.words));
+        let docs = docs(&describe_deployment(bundle));
         let bytes: Vec<u8> = bundle.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let (words, bytes) = (Literal::usize_unsuffixed(bundle.words.len()), Literal::byte_string(&bytes));
         let checks = checks(krate, name.span(), name);

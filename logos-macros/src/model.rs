@@ -22,6 +22,8 @@ pub(crate) struct Model {
     pub(crate) config: Option<Spanned<String>>,
     pub(crate) chip: Option<Spanned<String>>,
     pub(crate) weights: Weights,
+    /// Path of the checkpoint's description, as written.
+    pub(crate) checkpoint: Option<Spanned<String>>,
     pub(crate) deployments: Vec<Deployment>,
     /// What is wrong with its form.
     pub(crate) faults: Vec<Fault>,
@@ -45,7 +47,8 @@ impl Model {
         let model = || self.config.as_ref().map_or(self.name.span(), |config| config.span);
         match at {
             At::Request => self.name.span(),
-            At::Model | At::ConfigKey(_) | At::Text { .. } | At::Checkpoint { .. } => model(),
+            At::Model | At::ConfigKey(_) | At::Text { .. } => model(),
+            At::Checkpoint { .. } => self.checkpoint.as_ref().map_or_else(model, |description| description.span),
             At::Chip => self.chip.as_ref().map_or(self.name.span(), |chip| chip.span),
             At::Deployment(name) | At::Program(name, _) => self.deployment(name).map_or_else(model, |d| d.name.span()),
             At::Key(name, key) => self.deployment(name).map_or_else(model, |d| d.span_of(*key)),

@@ -16,6 +16,11 @@ pub fn config(slug: &str) -> PathBuf {
     fixtures().join("configs").join(slug).join("config.json")
 }
 
+/// The description of a published model's checkpoint.
+pub fn description(slug: &str) -> PathBuf {
+    fixtures().join("checkpoints").join(format!("{slug}.json"))
+}
+
 /// Writes into `folder` the configs that the UI tests name: real ones as `NAME/config.json`, and a `bad/NAME.json` for each
 /// way of being wrong.
 ///
@@ -53,7 +58,33 @@ pub fn write_models(folder: &Path) -> io::Result<()> {
         config[key] = value;
         write(&bad.join(format!("{name}.json")), serde_json::to_string_pretty(&config)?.as_bytes())?;
     }
-    Ok(())
+    write_descriptions(folder, &bad)
+}
+
+/// A description of the released checkpoint beside a config, and into `bad` some that are not the model's.
+fn write_descriptions(folder: &Path, bad: &Path) -> io::Result<()> {
+    let sound = fs::read(description("qwen3.5-27b"))?;
+    write(&folder.join("qwen3.5-27b").join("checkpoint.json"), &sound)?;
+    write(&bad.join("checkpoint-of-another.json"), &fs::read(description("qwen3-0.6b"))?)?;
+    let sound: Value = serde_json::from_slice(&sound)?;
+    let changed = |name: &str, change: &dyn Fn(&mut Vec<Value>)| {
+        let mut description = sound.clone();
+        description["tensors"].as_array_mut().into_iter().for_each(change);
+        write(&bad.join(format!("checkpoint-{name}.json")), serde_json::to_string(&description)?.as_bytes())
+    };
+    let norm = "model.language_model.norm.weight";
+    changed("missing", &|tensors| tensors.retain(|tensor| tensor["name"] != norm))?;
+    changed("extra", &|tensors| {
+        tensors.push(json!({ "name": "model.language_model.lora.weight", "storage": "BF16", "shape": [16, 5120] }));
+    })?;
+    changed("misshapen", &|tensors| {
+        let found = tensors.iter_mut().find(|tensor| tensor["name"] == norm);
+        found.into_iter().for_each(|tensor| tensor["shape"] = json!([5120, 1]));
+    })?;
+    changed("unread", &|tensors| {
+        let found = tensors.iter_mut().find(|tensor| tensor["name"] == norm);
+        found.into_iter().for_each(|tensor| tensor["storage"] = json!("I8"));
+    })
 }
 
 /// Leaves a file with equal bytes untouched: what tracks it is not built again.

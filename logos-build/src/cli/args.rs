@@ -112,6 +112,13 @@ fn request(command: Command) -> Command {
                 .help("How weights are stored"),
         )
         .arg(
+            Arg::new("weights-from")
+                .long("weights-from")
+                .value_name("DESCRIPTION")
+                .conflicts_with("weights")
+                .help("Hold the model to a checkpoint, by its description, and keep each weight as it is stored there"),
+        )
+        .arg(
             Arg::new("name")
                 .long("name")
                 .value_name("NAME")

@@ -36,8 +36,9 @@ fn document(schema: &str, entries: impl IntoIterator<Item = (&'static str, Value
 }
 
 /// `cargo logos check --json`.
-pub(super) fn check(bundle: &Bundle<'_>, opinion: &Opinion) -> Value {
-    document("logos.rdu.check", bundle_entries(bundle, opinion))
+pub(super) fn check(bundle: &Bundle<'_>, opinion: &Opinion, notes: &[String]) -> Value {
+    let notes = (!notes.is_empty()).then(|| ("notes", notes.into()));
+    document("logos.rdu.check", bundle_entries(bundle, opinion).into_iter().chain(notes))
 }
 
 /// `cargo logos inspect --json`.

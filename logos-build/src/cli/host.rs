@@ -52,6 +52,7 @@ impl Model<'_> {
             config: self.config,
             chip: self.chip,
             weights: self.storage,
+            checkpoint: None,
             deployments: &deployments,
         };
         let compiled = logos_core::compile(&request).map_err(Failure::Refused)?;

@@ -24,9 +24,10 @@ pub(super) fn check(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Fai
     let bundle = read(&compiled)?;
     let opinion = Opinion::of(&compiled.words);
     if matches.get_flag("json") {
-        document::write(out, &document::check(&bundle, &opinion))?;
+        document::write(out, &document::check(&bundle, &opinion, &compiled.notes))?;
     } else {
         summary(out, &bundle, &opinion)?;
+        compiled.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))?;
     }
     if opinion.holds() { Ok(()) } else { Err(Failure::Unchecked) }
 }

@@ -3,18 +3,22 @@
 use std::path::Path;
 
 use clap::ArgMatches;
-use logos_core::{At, Code, Compiled, DeploymentRequest, Form, Key, Refusal, Request, Weights};
+use logos_core::{At, Code, Compiled, DeploymentRequest, Description, Form, Key, Refusal, Request, Weights};
 
 use super::Failure;
-use crate::source::read_any_config;
+use crate::source::{read_any_config, read_any_description};
 
 /// Compiles what the command line asks for: one deployment.
 pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     let path = text(matches, "config");
     let mut refusals = Vec::new();
     let config = read_any_config(path).map_err(|refusal| refusals.push(refusal)).ok();
+    let from = matches.get_one::<String>("weights-from").map(String::as_str);
+    let description = from.map(read_any_description).transpose().map_err(|refusal| refusals.push(refusal)).ok();
     let form = form(matches).map_err(|more| refusals.extend(more)).ok();
-    let (Some(config), Some(form)) = (config, form) else { return Err(Failure::Refused(refusals)) };
+    let (Some(config), Some(description), Some(form)) = (config, description, form) else {
+        return Err(Failure::Refused(refusals));
+    };
     let weights = Weights::from_name(text(matches, "weights")).unwrap_or_default();
     let deployment =
         DeploymentRequest { name: text(matches, "mode").to_ascii_uppercase(), form, tp: number(matches, "tp") };
@@ -23,6 +27,7 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
         config: &config,
         chip: text(matches, "chip"),
         weights,
+        checkpoint: from.zip(description.as_deref()).map(|(file, text)| Description { file, text }),
         deployments: std::slice::from_ref(&deployment),
     };
     let mut compiled = logos_core::compile(&request).map_err(Failure::Refused)?;

@@ -8,7 +8,7 @@ use crate::ops::{LayerNorm, MatMul, Op, Plus, RmsNorm, SumOverChips};
 use crate::refusal::{At, Code, Refusal};
 use crate::request::{Form, Weights};
 use crate::spec::{
-    Attention, Dtype, ExpertTensors, Experts, Linear, Mixer, ModelSpec, Norm, NormKind, Rope, Temperature, Weight,
+    Attention, Dtype, ExpertTensors, Experts, Held, Linear, Mixer, ModelSpec, Norm, NormKind, Rope, Temperature, Weight,
 };
 
 /// The names of a norm: of its weight, of its bias, of its result.
@@ -104,6 +104,23 @@ impl<'a> Draft<'a> {
 
     // Declarations.
 
+    /// How the checkpoint stores a tensor of this part, where that is not in the config's dtype.
+    fn held(&self, weight: &Weight) -> Option<Held> {
+        let row = match self.cut.part {
+            Part::Layer(layer) => Some(self.spec.layer_of.get(layer as usize).copied().unwrap_or(u32::MAX)),
+            Part::Embed | Part::Head => None,
+        };
+        self.spec.held(row, &weight.tensor)
+    }
+
+    /// Storage of a weight that is used element by element: the checkpoint's where that is of floats, else the config's dtype.
+    pub(super) fn floats(&self, weight: &Weight) -> Storage {
+        match (self.held(weight), self.cut.weights) {
+            (Some(Held::Float(dtype)), Weights::Config) => storage_of(dtype),
+            (Some(_) | None, Weights::Config | Weights::Q8_0) => self.stored(),
+        }
+    }
+
     /// Storage of what the config's dtype says.
     pub(super) fn stored(&self) -> Storage {
         storage_of(self.spec.dtype)
@@ -193,7 +210,7 @@ impl<'a> Draft<'a> {
         cols: u32,
         sharding: Sharding,
     ) -> Result<ValueId, Refusal> {
-        self.transposed(stem, weight, Shape::matrix(1, cols), (self.stored(), sharding))
+        self.transposed(stem, weight, Shape::matrix(1, cols), (self.floats(weight), sharding))
     }
 
     /// A weight `[rows, cols]` whose stored axis 0 is the columns.
@@ -237,7 +254,7 @@ impl<'a> Draft<'a> {
             ExpertTensors::Apart | ExpertTensors::Stacked => (StoredAxis::Zero, true),
             ExpertTensors::StackedTransposed => (StoredAxis::One, false),
         };
-        let storage = self.contracted(input, sharding);
+        let storage = self.contracted(weight, input, sharding);
         let shape = Shape { seqs: experts.count, rows: input, cols: out };
         self.declare_bank(stem, experts, (weight, taken, transposed), shape, (storage, sharding))
     }
@@ -252,7 +269,7 @@ impl<'a> Draft<'a> {
         sharding: Sharding,
     ) -> Result<ValueId, Refusal> {
         let shape = Shape { seqs: experts.count, rows: 1, cols: out };
-        self.declare_bank(stem, experts, (bias, StoredAxis::Zero, true), shape, (self.stored(), sharding))
+        self.declare_bank(stem, experts, (bias, StoredAxis::Zero, true), shape, (self.floats(bias), sharding))
     }
 
     fn declare_bank(
@@ -331,19 +348,25 @@ impl<'a> Draft<'a> {
     /// in the config's dtype, and so does a head that is the embedding, whose rows are looked up as they are stored.
     pub(super) fn matrix(&mut self, stem: &str, linear: &Linear, sharding: Sharding) -> Result<ValueId, Refusal> {
         let is_embedding = linear.weight.tensor == self.spec.embedding;
-        let storage = if is_embedding { self.stored() } else { self.contracted(linear.input, sharding) };
+        let storage = if is_embedding {
+            self.floats(&linear.weight)
+        } else {
+            self.contracted(&linear.weight, linear.input, sharding)
+        };
         self.transposed(stem, &linear.weight, Shape::matrix(linear.input, linear.out), (storage, sharding))
     }
 
     /// Storage of a weight whose `input` rows are contracted.
-    fn contracted(&self, input: u32, sharding: Sharding) -> Storage {
+    fn contracted(&self, weight: &Weight, input: u32, sharding: Sharding) -> Storage {
         let parts = match sharding {
             Sharding::Split { axis: Axis::Rows, parts } => parts.max(1),
             Sharding::Split { axis: Axis::Columns, .. } | Sharding::Whole | Sharding::Partial => 1,
         };
-        match self.cut.weights {
-            Weights::Q8_0 if (input / parts).is_multiple_of(32) => Storage::Q8_0,
-            Weights::Q8_0 | Weights::Config => self.stored(),
+        let blocks = (input / parts).is_multiple_of(32);
+        match (self.held(weight), self.cut.weights) {
+            (Some(Held::Float(dtype)), Weights::Config) => storage_of(dtype),
+            (Some(Held::Q8_0), Weights::Config) | (_, Weights::Q8_0) if blocks => Storage::Q8_0,
+            (Some(_) | None, Weights::Config | Weights::Q8_0) => self.stored(),
         }
     }
 
@@ -382,7 +405,7 @@ impl<'a> Draft<'a> {
 
     /// `x W + b`, whole on every chip. Its weight stays in the config's dtype: what a choice is made by is small, and decides.
     pub(super) fn choosing(&mut self, names: &LinearNames, linear: &Linear, x: ValueId) -> Result<ValueId, Refusal> {
-        let form = (self.stored(), Sharding::Whole);
+        let form = (self.floats(&linear.weight), Sharding::Whole);
         let w = self.transposed(names.0, &linear.weight, Shape::matrix(linear.input, linear.out), form)?;
         self.projected(names, (linear, w), Sharding::Whole, x)
     }
@@ -497,7 +520,7 @@ impl<'a> Draft<'a> {
                 Sharding::Whole
             }
         };
-        self.untransposed(stem, weight, Shape::matrix(heads.max(1), width), (self.stored(), sharding))
+        self.untransposed(stem, weight, Shape::matrix(heads.max(1), width), (self.floats(weight), sharding))
     }
 
     /// The finished program, checked as a whole.
@@ -524,7 +547,7 @@ fn refuse(spec: &ModelSpec, cut: &Cut, what: impl std::fmt::Display) -> Refusal 
 }
 
 /// How a dtype is stored.
-pub(super) fn storage_of(dtype: Dtype) -> Storage {
+pub(crate) fn storage_of(dtype: Dtype) -> Storage {
     match dtype {
         Dtype::F32 => Storage::F32,
         Dtype::F16 => Storage::F16,

@@ -18,7 +18,7 @@ pub(super) fn author(spec: &ModelSpec, cut: &Cut) -> Result<Authored, Refusal> {
     }
     let token = draft.index("token")?;
     let table = Weight::whole(spec.embedding.name.clone(), &spec.embedding.shape);
-    let form = (draft.stored(), draft.split_rows());
+    let form = (draft.floats(&table), draft.split_rows());
     let table = draft.untransposed("E", &table, Shape::matrix(spec.vocab, spec.hidden), form)?;
     let over_chips = draft.chips() > 1;
     let name = |last: bool, stem: &'static str| if last { "x" } else { stem };

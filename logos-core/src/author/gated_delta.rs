@@ -59,7 +59,8 @@ fn convolve(
         return Err(draft.refuse("a convolution of 0 taps"));
     };
     let form: (_, Sharding) = (draft.stored(), draft.columns());
-    let weight = draft.transposed(taps, weight, Shape::matrix(delta.taps, channels), form)?;
+    let stored = (draft.floats(weight), draft.columns());
+    let weight = draft.transposed(taps, weight, Shape::matrix(delta.taps, channels), stored)?;
     let mut operands = vec![x, weight];
     if draft.context().is_some() && before > 0 {
         operands.push(draft.state(ring, before, channels, form)?);

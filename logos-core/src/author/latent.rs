@@ -68,9 +68,9 @@ fn up(draft: &mut Draft<'_>, latent: &LatentAttention) -> Result<(ValueId, Value
     let heads = |offset, run| Take { offset, run, stride: width, count: latent.heads };
     let keys = part(draft, &latent.kv_up, heads(0, latent.nope))?;
     let values = part(draft, &latent.kv_up, heads(latent.nope, latent.value_dim))?;
-    let form = (draft.stored(), draft.split_rows());
+    let form = (draft.floats(&keys.weight), draft.split_rows());
     let keys = draft.untransposed("Wuk", &keys.weight, Shape::matrix(keys.out, latent.latent), form)?;
-    let form = (draft.stored(), draft.columns());
+    let form = (draft.floats(&values.weight), draft.columns());
     let values = draft.transposed("Wuv", &values.weight, Shape::matrix(latent.latent, values.out), form)?;
     Ok((keys, values))
 }

@@ -197,6 +197,7 @@ pub(crate) fn model(layers: Vec<LayerSpec>) -> ModelSpec {
         embedding_scale: None,
         layers,
         layer_of,
+        as_stored: crate::spec::AsStored::default(),
         final_norm: rms("final", HIDDEN),
         head: Head { linear: linear("head", 96, HIDDEN), tied: false, scale: None, softcap: None },
     }

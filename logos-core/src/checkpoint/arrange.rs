@@ -65,6 +65,16 @@ pub(super) struct Arrangement {
 }
 
 impl Arrangement {
+    /// Whether blocks of `size` elements along the columns stay whole, and values what they are.
+    pub(super) fn keeps_blocks(&self, size: usize) -> bool {
+        let columns = match self.columns {
+            Order::AsStored => true,
+            Order::Interleaved { .. } => false,
+            Order::Tiled { start, run, .. } => start.is_multiple_of(size) && run.is_multiple_of(size),
+        };
+        columns && self.change == Change::None
+    }
+
     /// Whether all values are stored consecutively as they are.
     pub(super) fn is_consecutive(&self) -> bool {
         self.rows == Order::AsStored && self.columns == Order::AsStored && self.change == Change::None

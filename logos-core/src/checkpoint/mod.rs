@@ -7,6 +7,7 @@
 //! What a file says is never believed: a header is held to the file's length and to itself before anything is read by it, and no
 //! allocation is larger than a small multiple of the header. Files are opened under the feature `checkpoint` alone.
 
+mod adopt;
 #[cfg_attr(not(feature = "checkpoint"), allow(dead_code, reason = "used where values are read"))]
 mod arrange;
 mod compare;
@@ -32,6 +33,7 @@ mod view;
 #[cfg(feature = "checkpoint")]
 mod weights;
 
+pub use adopt::{Adopted, adopt};
 pub use compare::{Unused, compare};
 pub use headers::{FileId, Headers, StoredTensor, TensorId};
 #[cfg(feature = "checkpoint")]

@@ -1,8 +1,8 @@
 //! Decoders like Llama: what their layers have in common, for families that differ in a few parts.
 
 use crate::spec::{
-    Arrangement, Attention, AttentionSpan, Dtype, FeedForward, Head, LayerSpec, Linear, Mixer, ModelSpec, Norm, QkNorm,
-    Rope, Take, Tensor, Weight,
+    Arrangement, AsStored, Attention, AttentionSpan, Dtype, FeedForward, Head, LayerSpec, Linear, Mixer, ModelSpec,
+    Norm, QkNorm, Rope, Take, Tensor, Weight,
 };
 
 use super::names::{GATED, MlpForm, Names, NormForm};
@@ -174,6 +174,7 @@ impl Decoder<'_> {
                 scale: None,
                 softcap: None,
             },
+            as_stored: AsStored::default(),
         }
     }
 }

@@ -4,8 +4,8 @@
 
 use crate::request::Weights;
 use crate::spec::{
-    Arrangement, Attention, AttentionSpan, Dtype, Experts, FeedForward, GatedDelta, LatentAttention, Linear, Mixer,
-    Mlp, ModelSpec, Norm, QkNorm, Weight,
+    Arrangement, Attention, AttentionSpan, Dtype, Experts, FeedForward, GatedDelta, Held, LatentAttention, Linear,
+    Mixer, Mlp, ModelSpec, Norm, QkNorm, Tensor, Weight,
 };
 
 /// A sum of bytes left 128 bits.
@@ -38,7 +38,7 @@ pub(super) struct Cache {
 impl Ledger {
     /// Of a chip among `tp`, a width that the model admits; `lookup` where the step looks its tokens up.
     pub(super) fn of(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool) -> Result<Ledger, TooLarge> {
-        let walk = Walk { tp: u128::from(tp.max(1)), dtype: spec.dtype, state: spec.state_dtype, weights };
+        let walk = |row| Walk { tp: u128::from(tp.max(1)), spec, row, weights };
         let mut ledger = Ledger { weights: 0, caches: Vec::new(), recurrent: 0 };
         let mut layers = vec![0u128; spec.layers.len()];
         for &row in &spec.layer_of {
@@ -46,7 +46,8 @@ impl Ledger {
                 *n += 1;
             }
         }
-        for (layer, n) in spec.layers.iter().zip(layers) {
+        for ((layer, n), row) in spec.layers.iter().zip(layers).zip(0u32..) {
+            let walk = walk(Some(row));
             let mut one = walk.arrangement(&layer.arrangement)?;
             one = add(one, walk.feed_forward(&layer.feed_forward)?)?;
             match &layer.mixer {
@@ -66,7 +67,7 @@ impl Ledger {
             }
             ledger.weights = add(ledger.weights, mul(one, n)?)?;
         }
-        let ends = walk.ends(spec, lookup)?;
+        let ends = walk(None).ends(lookup)?;
         ledger.weights = add(ledger.weights, ends)?;
         Ok(ledger)
     }
@@ -110,14 +111,15 @@ enum Cut {
     Inputs,
 }
 
-struct Walk {
+struct Walk<'a> {
     tp: u128,
-    dtype: Dtype,
-    state: Dtype,
+    spec: &'a ModelSpec,
+    /// The distinct layer; none for embedding, final norm and head.
+    row: Option<u32>,
     weights: Weights,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn outputs(&self) -> Cut {
         Cut::Outputs(self.tp)
     }
@@ -138,15 +140,25 @@ impl Walk {
             None => 0,
             Some(bias) => self.vector(bias, if matches!(cut, Cut::Inputs) { Cut::Whole } else { cut })?,
         };
-        add(self.projection(rows, cols)?, bias)
+        add(self.projection(&linear.weight, rows, cols)?, bias)
     }
 
     /// A projection's share of `rows` inputs and `cols` outputs.
-    fn projection(&self, rows: u128, cols: u128) -> Bytes {
-        match self.weights {
-            // Blocks of 32 inputs: their quants and an f16 scale. A share that would cut a block is as the config stores it.
-            Weights::Q8_0 if rows.is_multiple_of(32) => mul(mul(rows / 32, cols)?, 34),
-            Weights::Q8_0 | Weights::Config => mul(mul(rows, cols)?, width(self.dtype)),
+    fn projection(&self, weight: &Weight, rows: u128, cols: u128) -> Bytes {
+        let held = self.spec.held(self.row, &weight.tensor);
+        let quantised = self.weights == Weights::Q8_0 || held == Some(Held::Q8_0);
+        // Blocks of 32 inputs: their quants and an f16 scale. A share that would cut a block is as the config stores it.
+        if quantised && rows.is_multiple_of(32) {
+            return mul(mul(rows / 32, cols)?, 34);
+        }
+        mul(mul(rows, cols)?, self.element(&weight.tensor))
+    }
+
+    /// Bytes of an element of what is no projection, or of one that is not kept in blocks.
+    fn element(&self, tensor: &Tensor) -> u128 {
+        match (self.spec.held(self.row, tensor), self.weights) {
+            (Some(Held::Float(dtype)), Weights::Config) => width(dtype),
+            (Some(_) | None, Weights::Config | Weights::Q8_0) => width(self.spec.dtype),
         }
     }
 
@@ -158,7 +170,7 @@ impl Walk {
             Cut::Outputs(parts) => taken.div_ceil(parts),
         };
         let inner = weight.tensor.shape.iter().skip(1).try_fold(1, |n, &d| mul(n, u128::from(d)))?;
-        mul(mul(taken, inner)?, width(self.dtype))
+        mul(mul(taken, inner)?, self.element(&weight.tensor))
     }
 
     fn norm(&self, norm: &Norm, cut: Cut) -> Bytes {
@@ -216,7 +228,7 @@ impl Walk {
             AttentionSpan::Full => None,
             AttentionSpan::Window(n) | AttentionSpan::Chunked(n) => Some(n),
         };
-        Cache { bound, a_position: 2 * here * u128::from(a.head_dim) * width(self.dtype) }
+        Cache { bound, a_position: 2 * here * u128::from(a.head_dim) * width(self.spec.dtype) }
     }
 
     fn latent(&self, l: &LatentAttention) -> Bytes {
@@ -245,10 +257,10 @@ impl Walk {
     /// The memory of every value head, and the last inputs of the convolution.
     fn delta_state(&self, g: &GatedDelta) -> Bytes {
         let heads = u128::from(g.value_heads).div_ceil(self.tp);
-        let memory = mul(mul(heads, u128::from(g.key_dim) * u128::from(g.value_dim))?, width(self.state))?;
+        let memory = mul(mul(heads, u128::from(g.key_dim) * u128::from(g.value_dim))?, width(self.spec.state_dtype))?;
         let keys = u128::from(g.key_heads).div_ceil(self.tp) * u128::from(g.key_dim);
         let channels = 2 * keys + heads * u128::from(g.value_dim);
-        let ring = mul(channels, u128::from(g.taps.saturating_sub(1)) * width(self.dtype))?;
+        let ring = mul(channels, u128::from(g.taps.saturating_sub(1)) * width(self.spec.dtype))?;
         add(memory, ring)
     }
 
@@ -289,10 +301,11 @@ impl Walk {
     }
 
     /// Embedding, final norm and head. A tied head is the embedding: one table, as the config stores it.
-    fn ends(&self, spec: &ModelSpec, lookup: bool) -> Bytes {
+    fn ends(&self, lookup: bool) -> Bytes {
+        let spec = self.spec;
         let norm = self.norm(&spec.final_norm, Cut::Whole)?;
         let rows = u128::from(spec.vocab).div_ceil(self.tp);
-        let table = mul(mul(rows, u128::from(spec.hidden))?, width(self.dtype))?;
+        let table = mul(mul(rows, u128::from(spec.hidden))?, self.element(&spec.embedding))?;
         if spec.head.tied {
             let bias = spec.head.linear.bias.as_ref().map_or(Ok(0), |bias| self.vector(bias, self.outputs()))?;
             return add(add(norm, table)?, bias);

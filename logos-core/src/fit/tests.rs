@@ -249,3 +249,29 @@ fn bytes_are_those_that_the_programs_declare() {
     }
     assert!(compared > 300 && families.len() >= 11, "only {compared} deployments were compared, of {families:?}");
 }
+
+/// The same of weights as released checkpoints store them: FP8 and MXFP4 dense, some tensors F32.
+#[test]
+fn bytes_of_what_checkpoints_store_are_those_that_the_programs_declare() {
+    let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures"));
+    let mut compared = 0;
+    for name in ["qwen3.5-27b", "qwen3.5-35b-a3b", "gpt-oss-20b", "deepseek-v2-lite", "minimax-m2.7", "qwen3-0.6b"] {
+        let text = std::fs::read(folder.join(format!("checkpoints/{name}.json"))).unwrap();
+        let config = std::fs::read(folder.join(format!("configs/{name}/config.json"))).unwrap();
+        let headers = crate::checkpoint::Headers::from_description(name, &text).unwrap();
+        // As released, and with every BF16 tensor F32.
+        let widened = String::from_utf8(text).unwrap().replace("BF16", "F32");
+        let wide = crate::checkpoint::Headers::from_description(name, widened.as_bytes()).unwrap();
+        for headers in [headers, wide] {
+            let spec = crate::checkpoint::adopt(&headers, crate::config::read(&config).unwrap()).unwrap().spec;
+            let form = Form::Decode { ctx: 4096, batch: 3 };
+            for tp in shard::widths(&spec, 8) {
+                let ledger = Ledger::of(&spec, tp, Weights::Config, true).unwrap();
+                let declared = declared(&spec, form, tp, Weights::Config).unwrap();
+                assert_eq!(word(ledger.weights).unwrap(), declared.0, "{name} tp {tp}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 20, "{compared}");
+}

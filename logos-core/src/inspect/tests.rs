@@ -12,8 +12,14 @@ fn words() -> Vec<u32> {
     let file = format!("{}/../tests/fixtures/tiny/llama3_tied/config.json", env!("CARGO_MANIFEST_DIR"));
     let deployments = [DeploymentRequest { name: "D".into(), form: Form::Decode { ctx: 64, batch: 2 }, tp: Some(2) }];
     let config = std::fs::read(file).unwrap();
-    let request =
-        Request { model: "tiny", config: &config, chip: "SN50", weights: Weights::Config, deployments: &deployments };
+    let request = Request {
+        model: "tiny",
+        config: &config,
+        chip: "SN50",
+        weights: Weights::Config,
+        checkpoint: None,
+        deployments: &deployments,
+    };
     compile(&request).unwrap().remove(0).words
 }
 

@@ -10,21 +10,27 @@
 //! - a choice: the number of the variant, from 0 in order of declaration, then its fields;
 //! - a structure: its fields in order of declaration.
 //!
-//! The whole is `logos spec 1` as a string, then [`ModelSpec`] without `model_type`: that is a name for people, and two
+//! The whole is `logos spec 1` as a string, then [`ModelSpec`] without `model_type` and `as_stored`; or, where the latter has an entry,
+//! `logos spec 1, as stored`, the entries of the ends and of each distinct layer, each a list of names and storages, then the same. As to
+//! `model_type`: that is a name for people, and two
 //! families that compute the same of the same tensors are the same model.
 //!
 //! Every structure is taken apart completely below, so that a new field cannot be forgotten.
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Activation, Arrangement, Attention, AttentionSpan, Dtype, ExpertTensors, Experts, FeedForward, GatedDelta, Head,
-    LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, QkNorm, Rope, Router,
-    RouterScore, Scaling, Take, Temperature, Tensor, Weight,
+    Activation, Arrangement, AsStored, Attention, AttentionSpan, Dtype, ExpertTensors, Experts, FeedForward,
+    GatedDelta, Head, Held, LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, QkNorm,
+    Rope, Router, RouterScore, Scaling, Take, Temperature, Tensor, Weight,
 };
 
 /// First of the canonical bytes: another form would begin otherwise.
 const FORM: &str = "logos spec 1";
+/// The same, where tensors are stored otherwise than in the config's dtype: how, then the rest.
+const FORM_AS_STORED: &str = "logos spec 1, as stored";
 
 impl ModelSpec {
     /// SHA-256 of the [canonical bytes](ModelSpec::canonical_bytes): equal for two models exactly if they compute the same
@@ -36,7 +42,12 @@ impl ModelSpec {
     /// The specification as bytes, unambiguous: a prefix-free form in which every field but `model_type` takes part.
     pub fn canonical_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(4096 + self.layer_of.len());
-        out.canon_str(FORM);
+        if self.as_stored.is_empty() {
+            out.canon_str(FORM);
+        } else {
+            out.canon_str(FORM_AS_STORED);
+            self.as_stored.canon(&mut out);
+        }
         self.canon(&mut out);
         out
     }
@@ -155,6 +166,27 @@ macro_rules! canon_enums {
     )*};
 }
 
+impl Canon for AsStored {
+    fn canon(&self, out: &mut Vec<u8>) {
+        let AsStored { ends, rows } = self;
+        let mut put = |tensors: &BTreeMap<String, Held>| {
+            out.canon_number(tensors.len() as u64);
+            for (name, held) in tensors {
+                out.canon_str(name);
+                match held {
+                    Held::Float(dtype) => {
+                        out.canon_number(0);
+                        dtype.canon(out);
+                    }
+                    Held::Q8_0 => out.canon_number(1),
+                }
+            }
+        };
+        put(ends);
+        rows.iter().for_each(put);
+    }
+}
+
 impl Canon for ModelSpec {
     fn canon(&self, out: &mut Vec<u8>) {
         let ModelSpec {
@@ -170,6 +202,7 @@ impl Canon for ModelSpec {
             layer_of,
             final_norm,
             head,
+            as_stored: _,
         } = self;
         hidden.canon(out);
         vocab.canon(out);

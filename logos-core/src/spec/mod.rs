@@ -1,6 +1,7 @@
 //! What a model is, in the field's terms: the one description every family's config becomes and everything after
 //! reads. Sizes are whole-model sizes; nothing here knows of chips, widths or deployments.
 
+mod as_stored;
 mod attention;
 mod digest;
 mod feed_forward;
@@ -13,6 +14,7 @@ mod tensor;
 pub(crate) mod test_models;
 mod weights;
 
+pub use as_stored::{AsStored, Held};
 pub use attention::{Attention, AttentionSpan, LatentAttention, QkNorm, Temperature};
 pub use feed_forward::{Activation, ExpertTensors, Experts, FeedForward, Mlp, Router, RouterScore};
 pub use gated_delta::GatedDelta;
@@ -49,6 +51,8 @@ pub struct ModelSpec {
     pub final_norm: Norm,
     /// The output head.
     pub head: Head,
+    /// How the checkpoint stores tensors that are not stored in `dtype`; empty where none was looked at.
+    pub as_stored: AsStored,
 }
 
 /// The output head.

@@ -110,6 +110,7 @@ pub(crate) fn model(
         layer_of,
         final_norm: rms("final", hidden),
         head: Head { linear: linear("head", hidden, vocab), tied: false, scale: None, softcap: None },
+        as_stored: AsStored::default(),
     }
 }
 

@@ -49,6 +49,7 @@ impl Runner {
                     config: fixture.config.as_bytes(),
                     chip: "SN50",
                     weights: Weights::Config,
+                    checkpoint: None,
                     deployments: &deployments,
                 };
                 let compiled = compile(&request).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));

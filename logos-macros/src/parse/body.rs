@@ -11,6 +11,9 @@ use crate::model::{Model, Spanned};
 
 pub(super) const KEYS: [&str; 4] = ["model", "chip", "weights", "deployments"];
 
+/// What begins the path of a checkpoint's description.
+const CHECKPOINT: &str = "checkpoint";
+
 /// Reads a module's braces. A model always results, its faults beside it.
 pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Ident, group: &Group) -> Model {
     let mut model = Model {
@@ -21,6 +24,7 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
         config: None,
         chip: None,
         weights: Weights::Config,
+        checkpoint: None,
         deployments: Vec::new(),
         faults: Vec::new(),
     };
@@ -123,7 +127,7 @@ fn chip(model: &mut Model, cursor: &mut Cursor, faults: &mut Vec<Fault>) -> Resu
     }
 }
 
-/// The name of a storage.
+/// The name of a storage, or `checkpoint "path"`.
 fn weights(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
     let span = cursor.span();
     let Some(word) = cursor.take_ident() else {
@@ -133,6 +137,15 @@ fn weights(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
         )
         .help("write `weights: q8_0`, or leave it out for the config's own dtype"));
     };
+    if word == CHECKPOINT {
+        let Some(path) = string(cursor) else {
+            let found = entries::found(cursor.peek());
+            return Err(Fault::form(format!("the description's path is a string, found {found}"), cursor.span())
+                .help("write `checkpoint \"models/NAME/checkpoint.json\"`, which `cargo logos describe` writes"));
+        };
+        model.checkpoint = Some(path);
+        return Ok(());
+    }
     match Weights::from_name(&word.to_string()) {
         Some(weights) => {
             model.weights = weights;
@@ -140,7 +153,10 @@ fn weights(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
         }
         // No nearest one is offered: `q4_0` is no misspelt `q8_0`, but another storage.
         None => Err(Fault::unknown(format!("unknown storage of weights `{word}`"), span)
-            .help(format!("known: {}", entries::list(&Weights::NAMES)))),
+            .help({
+            let [config, q8_0] = Weights::NAMES;
+            format!("known: {}", entries::list(&[config, q8_0, CHECKPOINT]))
+        })),
     }
 }
 

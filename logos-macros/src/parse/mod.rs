@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! models      = (attribute* visibility "mod" name "{" body "}")*
-//! body        = "model" ":" "config" string, "chip" ":" word, ("weights" ":" word)?,
+//! body        = "model" ":" "config" string, "chip" ":" word, ("weights" ":" (word | "checkpoint" string))?,
 //!               "deployments" ":" "{" (NAME ":" form "{" (key ":" number),* "}"),* "}"
 //! ```
 

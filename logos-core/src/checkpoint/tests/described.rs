@@ -12,7 +12,7 @@ fn fixture(folder: &str, file: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn released(model: &str) -> (Headers, ModelSpec) {
+pub(super) fn released(model: &str) -> (Headers, ModelSpec) {
     let name = format!("{model}.json");
     let headers = Headers::from_description(&name, &fixture("checkpoints", &name)).unwrap();
     let spec = crate::config::read(&fixture("configs", &format!("{model}/config.json"))).unwrap();

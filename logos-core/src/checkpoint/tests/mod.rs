@@ -1,5 +1,6 @@
 //! Files made up for the occasion, and the tiny models' own with something changed.
 
+mod adopted;
 mod compared;
 mod damaged;
 mod described;

@@ -37,9 +37,9 @@ impl Case<'_> {
         let wrong = |what: &dyn fmt::Display| format!("model {seed} over {tp} {chip}, {form:?}: {what}");
         let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(*tp) };
         let deployments = std::slice::from_ref(&deployment);
-        let request = Request { model: "m", config: &[], chip, weights: *weights, deployments };
+        let request = Request { model: "m", config: &[], chip, weights: *weights, checkpoint: None, deployments };
         let chip = chip::lookup(request.chip).unwrap();
-        let words = compile_deployment(&request, spec, chip, &deployment)
+        let (words, _) = compile_deployment(&request, spec, chip, &deployment)
             .map_err(|refusals| wrong(&refusals.iter().map(ToString::to_string).collect::<String>()))?;
         let bundle = Bundle::read(&words).unwrap();
         let mut machine = Machine::new(&bundle, *tensors).map_err(|error| wrong(&error))?;

@@ -79,6 +79,7 @@ pub(super) fn model(random: &mut Random) -> ModelSpec {
     head.scale = draw.random.one_in(3).then_some(0.5);
     head.softcap = draw.random.one_in(3).then_some(3.0);
     ModelSpec {
+        as_stored: crate::spec::AsStored::default(),
         model_type: "random".into(),
         hidden,
         vocab,
