@@ -65,7 +65,6 @@ pub fn write_models(folder: &Path) -> io::Result<()> {
 fn write_descriptions(folder: &Path, bad: &Path) -> io::Result<()> {
     let sound = fs::read(description("qwen3.5-27b"))?;
     write(&folder.join("qwen3.5-27b").join("checkpoint.json"), &sound)?;
-    write(&bad.join("checkpoint-of-another.json"), &fs::read(description("qwen3-0.6b"))?)?;
     let sound: Value = serde_json::from_slice(&sound)?;
     let changed = |name: &str, change: &dyn Fn(&mut Vec<Value>)| {
         let mut description = sound.clone();

@@ -2,7 +2,7 @@
 //!
 //! In: files of the safetensors and GGUF formats, mapped into memory, or a description of them. Out: an ordered list of tensors ([`Headers`]), held to a
 //! [`ModelSpec`](crate::spec::ModelSpec) by [`compare`], and their values as f32, read where they are used ([`TensorRead`]). Does not know
-//! about programs, chips and slices.
+//! about programs, chips and slices, but for [`load`], which reads a chip's part of a checkpoint by its bundle.
 //!
 //! What a file says is never believed: a header is held to the file's length and to itself before anything is read by it, and no
 //! allocation is larger than a small multiple of the header. Files are opened under the feature `checkpoint` alone.
@@ -21,6 +21,8 @@ mod headers;
 mod index;
 #[cfg(feature = "checkpoint")]
 mod layout;
+#[cfg(feature = "checkpoint")]
+pub mod load;
 #[cfg(feature = "checkpoint")]
 mod open;
 mod read;

@@ -133,6 +133,20 @@ impl Checkpoint {
         &file[start as usize..end as usize]
     }
 
+    /// All bytes of a file.
+    pub(super) fn file(&self, file: super::FileId) -> &[u8] {
+        self.files[file.0 as usize].as_slice()
+    }
+
+    /// The same headers over other bytes, as many of each file.
+    pub(super) fn with_files(&self, files: Vec<FileBytes>) -> Checkpoint {
+        Checkpoint {
+            headers: self.headers.clone(),
+            extents: self.extents.clone(),
+            files: files.into_iter().map(Arc::new).collect(),
+        }
+    }
+
     /// The tensor that a model calls so, ready to be read; none where there is no such tensor.
     ///
     /// # Errors

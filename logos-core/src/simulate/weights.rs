@@ -13,6 +13,17 @@ pub type SharedTensor = Arc<dyn TensorRead + Send + Sync>;
 pub trait TensorStore {
     /// The tensor of this name; none where there is no such tensor.
     fn open(&self, tensor: &str) -> Option<SharedTensor>;
+
+    /// The same for one chip, which needs no more of it than its own slice.
+    fn open_on(&self, chip: u32, tensor: &str) -> Option<SharedTensor> {
+        let _ = chip;
+        self.open(tensor)
+    }
+
+    /// Whether [`TensorStore::open_on`] gives all chips the same.
+    fn is_shared(&self) -> bool {
+        true
+    }
 }
 
 /// What one chip holds of a weight, or of one expert's: indices of stored axis 0 in the weight's order, and of axis 1.

@@ -5,6 +5,7 @@
 
 mod checkpoint;
 mod fixture;
+mod loaded;
 mod runner;
 mod table;
 

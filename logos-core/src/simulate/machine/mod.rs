@@ -356,9 +356,12 @@ fn load(
             BindingClass::Weight => {
                 let copies = binding.copies().max(1);
                 for copy in 0..copies {
-                    let (tensor, expert) = open(&binding, layer, copy, copies, store)?;
+                    let (mut tensor, expert) = open(&binding, layer, copy, copies, 0, store)?;
                     let stored = binding.stored().map(|length| length as usize);
                     for (chip, chest) in (0..).zip(&mut chests) {
+                        if chip > 0 && !store.is_shared() {
+                            (tensor, _) = open(&binding, layer, copy, copies, chip, store)?;
+                        }
                         let runs = [binding.axis0(chip), binding.axis1(chip)].map(|runs| runs.map(range).collect());
                         let part = ChipTensor::new(tensor.clone(), expert, stored, runs, binding.transposed());
                         chest.weights[value].push(part);
@@ -389,6 +392,7 @@ fn open(
     layer: u32,
     copy: u32,
     copies: u32,
+    chip: u32,
     store: &dyn TensorStore,
 ) -> Result<(SharedTensor, Option<usize>), MachineError> {
     let name = binding.tensor_of(layer, copy).map(|name| name.to_string()).unwrap_or_default();
@@ -397,7 +401,7 @@ fn open(
     if binding.stacked() {
         expected.insert(0, copies as usize);
     }
-    let Some(tensor) = store.open(&name) else {
+    let Some(tensor) = store.open_on(chip, &name) else {
         return Err(MachineError::Missing { tensor: name, expected });
     };
     let shape = tensor.shape();
