@@ -111,7 +111,7 @@ fn keys_of_a_model() {
             1:32-38 LOGOS-REQ-01: the chip is a name, found `"SN50"`
               help: write `chip: SN50`
             1:49-51 LOGOS-REQ-02: unknown storage of weights `q8`
-              help: known: `config`, `q8_0`
+              help: known: `config`, `q8_0`, `checkpoint`
             1:66-67 LOGOS-REQ-01: expected `{` after `deployments:`, found `[`
             1:15-24 LOGOS-REQ-03: there is no file `no.json`
               help: the path is relative to the folder of this crate's Cargo.toml

@@ -63,7 +63,8 @@ fn machine(weights: &ModelWeights<'_>, form: Form) -> Machine {
         model: "gemma-3-270m",
         config: CONFIG.as_bytes(),
         chip: "SN50",
-        weights: Weights::Config, checkpoint: None,
+        weights: Weights::Config,
+        checkpoint: None,
         deployments: &deployments,
     };
     let compiled = compile(&request).unwrap_or_else(|refusals| panic!("{refusals:?}"));

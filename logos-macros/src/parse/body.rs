@@ -152,8 +152,7 @@ fn weights(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
             Ok(())
         }
         // No nearest one is offered: `q4_0` is no misspelt `q8_0`, but another storage.
-        None => Err(Fault::unknown(format!("unknown storage of weights `{word}`"), span)
-            .help({
+        None => Err(Fault::unknown(format!("unknown storage of weights `{word}`"), span).help({
             let [config, q8_0] = Weights::NAMES;
             format!("known: {}", entries::list(&[config, q8_0, CHECKPOINT]))
         })),
