@@ -18,6 +18,12 @@ pub trait TensorRead {
     /// Where row or columns are not of the tensor, or `out` is not as long as `columns`.
     fn read(&self, row: usize, columns: Range<usize>, out: &mut [f32]);
 
+    /// The same values as the little-endian BF16 they are stored as, where they lie side by side so.
+    fn bf16(&self, row: usize, columns: Range<usize>) -> Option<&[[u8; 2]]> {
+        let _ = (row, columns);
+        None
+    }
+
     /// Rows.
     fn rows(&self) -> usize {
         self.shape().first().copied().unwrap_or(1)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::arrange::{Arrangement, Order};
+use super::arrange::{Arrangement, Change, Order};
 use super::decode;
 use super::open::FileBytes;
 use super::read::TensorRead;
@@ -133,6 +133,16 @@ impl TensorRead for TensorView {
                 Cow::Owned(values)
             }
         }
+    }
+
+    fn bf16(&self, row: usize, columns: Range<usize>) -> Option<&[[u8; 2]]> {
+        let Data::Bf16(stretch) = &self.data else { return None };
+        let Arrangement { first_row, rows, columns: order, change } = self.arrangement;
+        if order != Order::AsStored || change != Change::None {
+            return None;
+        }
+        let start = (first_row + rows.stored(row).0) * self.columns;
+        stretch.bytes().as_chunks().0.get(start + columns.start..start + columns.end)
     }
 
     fn read(&self, row: usize, columns: Range<usize>, out: &mut [f32]) {

@@ -36,6 +36,20 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
+/// The same of little-endian BF16, widened on the way: a weight that is used once need not be stored as f32 in between.
+pub(super) fn dot_bf16(a: &[f32], b: &[[u8; 2]]) -> f32 {
+    let widened = |b: &[u8; 2]| f32::from_bits(u32::from(u16::from_le_bytes(*b)) << 16);
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [0.0f32; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * widened(&b[lane]);
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).fold(0.0, |sum, (a, b)| sum + a * widened(b));
+    sums.iter().sum::<f32>() + rest
+}
+
 /// Adds `x Wᵀ` to the columns `columns` of `y`; row `n` of `W` is `w[n * stride..][..x.cols()]`.
 #[cfg(feature = "simulate")]
 pub(super) fn add_transposed(x: &Matrix, w: &[f32], stride: usize, columns: Range<usize>, y: &mut Matrix) {
@@ -79,7 +93,16 @@ pub(super) fn add_transposed(x: &Matrix, w: &[f32], stride: usize, columns: Rang
 
 #[cfg(test)]
 mod tests {
-    use super::blocks;
+    use super::{blocks, dot, dot_bf16};
+
+    #[test]
+    fn bf16_is_widened_exactly() {
+        let a: Vec<f32> = (0..37).map(|i| i as f32 - 18.0).collect();
+        let b: Vec<f32> = (0..37).map(|i| [0.0, -1.5, 3.0e-30, 1.0e30, -0.0078125][i % 5]).collect();
+        let bits: Vec<[u8; 2]> = b.iter().map(|b| ((b.to_bits() >> 16) as u16).to_le_bytes()).collect();
+        let b: Vec<f32> = b.iter().map(|b| f32::from_bits(b.to_bits() & 0xffff_0000)).collect();
+        assert_eq!(dot_bf16(&a, &bits), dot(&a, &b));
+    }
 
     #[test]
     fn blocks_are_all_columns_in_order() {

@@ -134,6 +134,16 @@ impl WeightTile {
         scratch
     }
 
+    /// The same elements as BF16, where they are stored so.
+    fn bf16(&self, index: usize) -> Option<&[[u8; 2]]> {
+        let ChipTensor { tensor, expert, stored: [_, length], runs: [_, columns], .. } = &self.0;
+        let [run] = &columns[..] else { return None };
+        match expert {
+            Some(expert) => tensor.bf16(*expert, index * length + run.start..index * length + run.end),
+            None => tensor.bf16(index, run.clone()),
+        }
+    }
+
     /// Calls `f` with the place of each stored index in the tile, and its elements.
     fn each_index(&self, mut f: impl FnMut(usize, &[f32])) {
         let mut scratch = Vec::new();
@@ -170,11 +180,15 @@ impl WeightTile {
             return;
         }
         if x.rows() < super::gemm::FEWEST_ROWS {
-            self.each_index(|column, w| {
-                for m in 0..x.rows() {
-                    y.row_mut(m)[column] += super::gemm::dot(x.row(m), w);
+            let mut scratch = Vec::new();
+            for (column, index) in self.0.runs[0].iter().cloned().flatten().enumerate() {
+                if let Some(w) = self.bf16(index) {
+                    (0..x.rows()).for_each(|m| y.row_mut(m)[column] += super::gemm::dot_bf16(x.row(m), w));
+                } else {
+                    let w = self.elements(index, &mut scratch);
+                    (0..x.rows()).for_each(|m| y.row_mut(m)[column] += super::gemm::dot(x.row(m), w));
                 }
-            });
+            }
             return;
         }
         let blocks = super::gemm::blocks(x.rows(), self.0.rows(), self.0.cols());

@@ -16,6 +16,10 @@ fn reads(tensor: &dyn TensorRead, expected: &[f32]) {
             let mut out = vec![f32::NAN; end - start];
             tensor.read(row, start..end, &mut out);
             assert_eq!(out, expected[start..end], "row {row}, columns {start} to {end}");
+            if let Some(stored) = tensor.bf16(row, start..end) {
+                let widened = |bits: &[u8; 2]| f32::from_bits(u32::from(u16::from_le_bytes(*bits)) << 16);
+                assert_eq!(stored.iter().map(widened).collect::<Vec<_>>(), expected[start..end]);
+            }
         }
     }
 }
@@ -37,6 +41,8 @@ fn floats_of_each_width_are_exact() {
     for name in ["f32", "f16", "bf16", "vector"] {
         reads(&checkpoint.tensor(name).unwrap().unwrap(), &VALUES);
     }
+    let lies_as_bf16 = |name: &str| checkpoint.tensor(name).unwrap().unwrap().bf16(1, 0..1).is_some();
+    assert_eq!(["f32", "f16", "bf16", "vector"].map(lies_as_bf16), [false, false, true, true]);
     assert_eq!(checkpoint.tensor("bf16").unwrap().unwrap().shape(), [3, 1, 2]);
     reads(&checkpoint.tensor("scalar").unwrap().unwrap(), &[1.0]);
     assert!(checkpoint.tensor("none").unwrap().is_none());
