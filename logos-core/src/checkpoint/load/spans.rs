@@ -45,6 +45,18 @@ impl Taken<'_> {
             }
         };
         match self.experts {
+            // Inputs lie together, of one output after another: a run of them is a run of bytes.
+            Some(experts) if matches!(resolved.parts, Parts::Mxfp4 { .. }) => {
+                let [input, out] = [1, 2].map(|axis| resolved.shape.get(axis).copied().unwrap_or(0));
+                for line in (0..experts).flat_map(|e| self.columns.iter().cloned().flatten().map(move |o| e * out + o))
+                {
+                    for inputs in self.rows {
+                        let (bytes, blocks) = (line * (input / 2), line * (input / 32));
+                        values.add(bytes + inputs.start / 2..bytes + inputs.end.div_ceil(2));
+                        scales.add(blocks + inputs.start / 32..blocks + inputs.end.div_ceil(32));
+                    }
+                }
+            }
             None => self.rows.iter().cloned().flatten().for_each(|row| {
                 self.columns.iter().for_each(|columns| each(row, columns.clone()));
             }),
