@@ -118,7 +118,8 @@ fn best_groups(
         certify(cx.unit, chips, lowered, order, resident, budget).map_err(ComposeError::Place)
     };
     let mut best = attempt(cx.rows_of_program, Budget::Work);
-    if !best.as_ref().is_ok_and(is_tight) {
+    // Near the bound another budget gains too little for the time it takes to try.
+    if !best.as_ref().is_ok_and(|section| section.interval - section.bound <= section.bound / 64) {
         best = better(best, attempt(cx.rows_of_program, Budget::WorkAndBytes));
     }
     if cx.tokens() > 1 && !has_barrier(cx, range) {
