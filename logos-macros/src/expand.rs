@@ -127,9 +127,8 @@ fn checks(krate: &TokenStream, span: Span, name: &Ident) -> TokenStream {
         let rule = Literal::usize_unsuffixed(rule);
         quote_spanned! { span => const _: () = #krate::check::confirm(&__VERDICTS, #rule); }
     });
-    // The checks read a constant that the user may have marked as deprecated.
     quote_spanned! { span =>
-        #[allow(deprecated)]
+        #[allow(deprecated, reason = "the checks read a constant that the user may have marked so")]
         const _: () = {
             const __VERDICTS: #krate::check::Verdicts = #krate::check::all(#name.words());
             #(#rules)*

@@ -10,7 +10,6 @@ use super::token::{Buffer, Token};
 use super::trouble::{MachineError, Trouble};
 use crate::language::{Statement, ValueId};
 use crate::lower::Row;
-use crate::ops::Op;
 use crate::ops::form::MAX_OPERANDS;
 use crate::reference::{Data, Matrix};
 use crate::spatial::{Flow, Primitive};
@@ -298,16 +297,12 @@ fn execute(setting: &Setting<'_>, image: &StageImage, firing: &mut Firing<'_>) -
             Statement::Let { result, op, operands } => {
                 firing.operands = op.form().place(operands);
                 firing.result = *result;
-                op_fire(op, firing)
+                op.fire(firing)
             }
             Statement::Append { value, state, .. } => append(firing, *value, *state, setting.positions),
             Statement::Show { value } => store_tile(firing, *value),
         },
     }
-}
-
-fn op_fire(op: &Op, firing: &mut Firing<'_>) -> Result<(), Trouble> {
-    op.fire(firing)
 }
 
 /// A tile of what lies in a tier.
