@@ -1,5 +1,6 @@
 //! Grouped attention over a cache, or over the step's own rows.
 
+use crate::author::addend::Addend;
 use crate::author::draft::{Draft, LinearNames, NormNames};
 use crate::language::ast::ValueId;
 use crate::ops::{AttentionOp, RopeOp, RowScale, Sigmoid, Times};
@@ -11,7 +12,7 @@ const K_NORM: NormNames = NormNames("kw", "kwb", "kn");
 
 /// `o = out(attend(q, k, v))`. Query heads lie over all chips; KV heads over as many as there are heads, each then on
 /// equal groups of neighbouring chips, beside the query heads that read it.
-pub(super) fn author(draft: &mut Draft<'_>, attention: &Attention, x: ValueId) -> Result<ValueId, Refusal> {
+pub(super) fn author(draft: &mut Draft<'_>, attention: &Attention, x: ValueId) -> Result<Addend, Refusal> {
     if attention.kv_heads == 0 {
         return Err(draft.refuse("attention over 0 KV heads"));
     }

@@ -4,7 +4,7 @@ use crate::author::binding::{Axis as StoredAxis, Bank, Binding, Source};
 use crate::author::{Authored, Cut, Part, describe};
 use crate::language::Builder;
 use crate::language::ast::{Axis, Element, Recipe, Role, RopePart, RopeTable, Shape, Sharding, Storage, ValueId};
-use crate::ops::{LayerNorm, MatMul, Op, Plus, RmsNorm, SumOverChips};
+use crate::ops::{LayerNorm, MatMul, Op, Plus, RmsNorm};
 use crate::refusal::{At, Code, Refusal};
 use crate::request::{Form, Weights};
 use crate::spec::{
@@ -438,33 +438,6 @@ impl<'a> Draft<'a> {
     ) -> Result<ValueId, Refusal> {
         let w = self.matrix(weight, linear, self.split_rows())?;
         self.bind(result, MatMul, &[x, w])
-    }
-
-    /// `x W + b` of an `x` whose columns lie over the chips: the products are summed over them, then the bias comes in once.
-    pub(super) fn row_parallel(
-        &mut self,
-        names: &LinearNames,
-        linear: &Linear,
-        x: ValueId,
-    ) -> Result<ValueId, Refusal> {
-        let LinearNames(weight, bias, result) = *names;
-        let w = self.matrix(weight, linear, self.split_rows())?;
-        let b = match &linear.bias {
-            None => None,
-            Some(b) => Some(self.vector(bias, b, linear.out, Sharding::Whole)?),
-        };
-        let over_chips = self.chips() > 1;
-        let last_is_product = !over_chips && b.is_none();
-        let product = if last_is_product { result.to_owned() } else { format!("{result}m") };
-        let mut y = self.bind(&product, MatMul, &[x, w])?;
-        if over_chips {
-            let sum = if b.is_none() { result.to_owned() } else { format!("{result}s") };
-            y = self.bind(&sum, SumOverChips, &[y])?;
-        }
-        match b {
-            None => Ok(y),
-            Some(b) => self.bind(result, Plus, &[y, b]),
-        }
     }
 
     /// A norm over the whole row (`heads` 0) or over each of `heads` heads; `width` columns are normalised together.

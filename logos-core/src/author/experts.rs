@@ -1,9 +1,10 @@
 //! Mixtures of experts: a router, the experts it chooses, and one that every token passes.
 
+use crate::author::addend::Addend;
 use crate::author::draft::{Draft, LinearNames};
 use crate::author::mlp;
 use crate::language::ast::{Sharding, ValueId};
-use crate::ops::{ExpertsOp, Plus, RouterOp, RowScale, Sigmoid, SumOverChips};
+use crate::ops::{ExpertsOp, Plus, RouterOp, RowScale, Sigmoid};
 use crate::refusal::Refusal;
 use crate::spec::{Experts, Linear, Mlp, Router};
 
@@ -18,7 +19,7 @@ const SHARED: mlp::Names = mlp::Names {
 ///
 /// Every chip has a part of every expert, cut as a dense block is. What a chip has of routed and shared experts is added up first,
 /// so that one sum over the chips serves both.
-pub(super) fn author(draft: &mut Draft<'_>, experts: &Experts, x: ValueId) -> Result<ValueId, Refusal> {
+pub(super) fn author(draft: &mut Draft<'_>, experts: &Experts, x: ValueId) -> Result<Addend, Refusal> {
     let r = route(draft, &experts.router, x)?;
     let shared = match &experts.shared {
         None if experts.shared_gate.is_some() => {
@@ -27,14 +28,13 @@ pub(super) fn author(draft: &mut Draft<'_>, experts: &Experts, x: ValueId) -> Re
         None => None,
         Some(shared) => Some(through_shared(draft, shared, experts.shared_gate.as_ref(), x)?),
     };
-    let over_chips = draft.chips() > 1;
-    let all = if over_chips { "dm" } else { "d" };
+    let all = if draft.chips() > 1 { "dm" } else { "d" };
     let routed = through_routed(draft, experts, if shared.is_some() { "e" } else { all }, (x, r))?;
-    let y = match shared {
+    let part = match shared {
         None => routed,
         Some(shared) => draft.bind(all, Plus, &[routed, shared])?,
     };
-    if over_chips { draft.bind("d", SumOverChips, &[y]) } else { Ok(y) }
+    Ok(Addend { name: "d", part, bias: None })
 }
 
 /// The experts of each row and their scores; every chip finds the same ones.

@@ -1,5 +1,6 @@
 //! Gated DeltaNet: short convolutions, a recurrence over a matrix of state, a gated norm.
 
+use crate::author::addend::Addend;
 use crate::author::draft::{Draft, LinearNames, NormNames, storage_of};
 use crate::language::ast::{Shape, Sharding, ValueId};
 use crate::ops::{CausalConv, Decay, GatedDeltaOp, L2Norm, Sigmoid, SwiGlu};
@@ -10,7 +11,7 @@ use crate::spec::{GatedDelta, Weight};
 ///
 /// Each of q, k, v and z is a product of its own, and q, k and v are convolved apart: the convolution is depthwise, so cutting
 /// the checkpoint's fused tensors by channels changes nothing and no value needs to be sliced.
-pub(super) fn author(draft: &mut Draft<'_>, delta: &GatedDelta, x: ValueId) -> Result<ValueId, Refusal> {
+pub(super) fn author(draft: &mut Draft<'_>, delta: &GatedDelta, x: ValueId) -> Result<Addend, Refusal> {
     let columns = draft.columns();
     let q = draft.column_parallel(&LinearNames("Wq", "bq", "q"), &delta.q, columns, x)?;
     let k = draft.column_parallel(&LinearNames("Wk", "bk", "k"), &delta.k, columns, x)?;

@@ -1,5 +1,6 @@
 //! Multi-head latent attention in its absorbed form: what is cached is the latent, and the heads meet it where it is.
 
+use crate::author::addend::Addend;
 use crate::author::draft::{Draft, LinearNames, NormNames};
 use crate::language::ast::{Axis, Shape, Sharding, ValueId};
 use crate::ops::{HeadMatMul, LatentAttentionOp, RopeOp};
@@ -12,7 +13,7 @@ use crate::spec::{LatentAttention, Linear, Take};
 /// half of `kv_up` once, and every head attends over the one latent. Its values are `up_v latent`, so what attention gives
 /// goes through the head's block of the value half. Parts of the checkpoint's fused projections are products of their own,
 /// so no value needs to be sliced.
-pub(super) fn author(draft: &mut Draft<'_>, latent: &LatentAttention, x: ValueId) -> Result<ValueId, Refusal> {
+pub(super) fn author(draft: &mut Draft<'_>, latent: &LatentAttention, x: ValueId) -> Result<Addend, Refusal> {
     let (q, qp) = queries(draft, latent, x)?;
     let (c, p) = keys(draft, latent, x)?;
     let (cos, sin) = draft.tables(&latent.rope)?;

@@ -1,5 +1,6 @@
 //! One decoder layer: its blocks and how they join the residual stream.
 
+use crate::author::addend::Addend;
 use crate::author::draft::{Draft, NormNames};
 use crate::author::{Authored, Cut, attention, experts, gated_delta, latent, mlp};
 use crate::language::ast::ValueId;
@@ -24,10 +25,12 @@ pub(super) fn author(spec: &ModelSpec, cut: &Cut, number: u32) -> Result<Authore
         Arrangement::Sequential { before_mixer, after_mixer, before_feed_forward, after_feed_forward } => {
             let xn = optional(&mut draft, &BEFORE_MIXER, before_mixer.as_ref(), x)?;
             let o = mix(&mut draft, layer, xn)?;
+            let o = draft.summed(&o)?;
             let o = optional(&mut draft, &AFTER_MIXER, after_mixer.as_ref(), o)?;
             let h = join(&mut draft, layer, "h", (x, o, "osc"))?;
             let hn = optional(&mut draft, &BEFORE_FEED_FORWARD, before_feed_forward.as_ref(), h)?;
             let d = feed_forward(&mut draft, layer, hn)?;
+            let d = draft.summed(&d)?;
             let d = optional(&mut draft, &AFTER_FEED_FORWARD, after_feed_forward.as_ref(), d)?;
             let xo = join(&mut draft, layer, "xo", (h, d, "dsc"))?;
             draft.show(xo)?;
@@ -40,8 +43,8 @@ pub(super) fn author(spec: &ModelSpec, cut: &Cut, number: u32) -> Result<Authore
                 Some(norm) => optional(&mut draft, &BEFORE_FEED_FORWARD, Some(norm), x)?,
             };
             let d = feed_forward(&mut draft, layer, hn)?;
-            let h = join(&mut draft, layer, "h", (x, o, "osc"))?;
-            let xo = join(&mut draft, layer, "xo", (h, d, "dsc"))?;
+            let both = draft.summed_together([&o, &d])?;
+            let xo = join(&mut draft, layer, "xo", (x, both, "odsc"))?;
             draft.show(xo)?;
         }
     }
@@ -70,7 +73,7 @@ fn join(
     draft.bind(result, Plus, &[stream, block])
 }
 
-fn mix(draft: &mut Draft<'_>, layer: &LayerSpec, x: ValueId) -> Result<ValueId, Refusal> {
+fn mix(draft: &mut Draft<'_>, layer: &LayerSpec, x: ValueId) -> Result<Addend, Refusal> {
     match &layer.mixer {
         Mixer::Attention(attention) => attention::author(draft, attention, x),
         Mixer::GatedDelta(delta) => gated_delta::author(draft, delta, x),
@@ -78,7 +81,7 @@ fn mix(draft: &mut Draft<'_>, layer: &LayerSpec, x: ValueId) -> Result<ValueId, 
     }
 }
 
-fn feed_forward(draft: &mut Draft<'_>, layer: &LayerSpec, x: ValueId) -> Result<ValueId, Refusal> {
+fn feed_forward(draft: &mut Draft<'_>, layer: &LayerSpec, x: ValueId) -> Result<Addend, Refusal> {
     match &layer.feed_forward {
         FeedForward::Dense(mlp) => mlp::author(draft, mlp, x),
         FeedForward::Experts(block) => experts::author(draft, block, x),

@@ -1,5 +1,6 @@
 //! The dense feed-forward block.
 
+use crate::author::addend::Addend;
 use crate::author::draft::{Draft, LinearNames};
 use crate::language::ast::ValueId;
 use crate::ops::{GeGlu, Gelu, Op, Silu, SwiGlu};
@@ -23,7 +24,7 @@ const DENSE: Names = Names {
 
 /// `d = down(act(gate x) * up x)`, or `down(act(up x))` without a gate: gate and up split by output features, down by input
 /// features.
-pub(super) fn author(draft: &mut Draft<'_>, mlp: &Mlp, x: ValueId) -> Result<ValueId, Refusal> {
+pub(super) fn author(draft: &mut Draft<'_>, mlp: &Mlp, x: ValueId) -> Result<Addend, Refusal> {
     let act = activated(draft, &DENSE, mlp, x)?;
     draft.row_parallel(&DENSE.down, &mlp.down, act)
 }

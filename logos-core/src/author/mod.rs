@@ -3,6 +3,7 @@
 //! In: [`ModelSpec`] and [`Cut`]. Out: the program of the cut and, for each value it declares, where that value comes from.
 //! Does not know of chips' memory, of kinds, or of how a statement is lowered.
 
+mod addend;
 mod attention;
 mod binding;
 mod describe;

@@ -349,3 +349,67 @@ fn sizes_that_do_not_fit_are_refused() {
     let refusal = author(&spec, &cut(DECODE, 1, Part::Layer(0))).unwrap_err();
     assert_eq!(refusal.code, crate::Code::SizeOverflow);
 }
+
+/// How often a layer's program sums over the chips.
+fn sums(spec: &ModelSpec, step: Form, tp: u32) -> usize {
+    let authored = author(spec, &cut(step, tp, Part::Layer(0))).unwrap();
+    let statements = authored.program.statements.iter();
+    let sum = |statement: &&language::Statement| {
+        matches!(statement, language::Statement::Let { op: crate::ops::Op::SumOverChips(_), .. })
+    };
+    statements.filter(sum).count()
+}
+
+/// S8: two all-reduces a layer, and one where mixer and feed-forward read the same rows.
+#[test]
+fn a_layer_sums_over_the_chips_twice_and_a_parallel_one_once() {
+    let arrangements = |parallel: bool| {
+        move |layer: &mut crate::spec::LayerSpec| {
+            if parallel {
+                layer.arrangement = Arrangement::Parallel { mixer: rms("n", HIDDEN), feed_forward: None };
+            }
+        }
+    };
+    let bias = |spec: &mut ModelSpec| {
+        let layer = &mut spec.layers[0];
+        if let (Mixer::Attention(a), FeedForward::Dense(mlp)) = (&mut layer.mixer, &mut layer.feed_forward) {
+            a.o = with_bias(a.o.clone(), "o");
+            mlp.down = with_bias(mlp.down.clone(), "down");
+        }
+    };
+    for (parallel, expected) in [(false, 2), (true, 1)] {
+        let plain = one_layer(arrangements(parallel));
+        let mut biased = plain.clone();
+        bias(&mut biased);
+        let mut mixture = mixture(ExpertTensors::Apart, |block| block.shared = Some(mlp()));
+        arrangements(parallel)(&mut mixture.layers[0]);
+        for spec in [&plain, &biased, &mixture] {
+            for step in [DECODE, PREFILL, FORWARD] {
+                assert_eq!(sums(spec, step, 4), expected);
+                assert_eq!(sums(spec, step, 1), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn biases_of_a_parallel_block_come_in_once_after_the_one_sum() {
+    let spec = one_layer(|layer| {
+        layer.arrangement = Arrangement::Parallel { mixer: rms("n", HIDDEN), feed_forward: None };
+        if let (Mixer::Attention(a), FeedForward::Dense(mlp)) = (&mut layer.mixer, &mut layer.feed_forward) {
+            a.o = with_bias(a.o.clone(), "o");
+            mlp.down = with_bias(mlp.down.clone(), "down");
+        }
+    });
+    let tail = |tp| {
+        let text = language::print(&author(&spec, &cut(DECODE, tp, Part::Layer(0))).unwrap().program);
+        let from = text.find("Let dm0").unwrap();
+        text[from..].to_owned()
+    };
+    let expected = "Let dm0 be act0 matmul Wdown0.\nLet odm0 be om0 plus dm0.\nLet ods0 be sum of odm0 over chips.\n\
+                    Let odb0 be ods0 plus bo0.\nLet od0 be odb0 plus bdown0.\nLet xo0 be x plus od0.\nShow xo0.\n";
+    assert!(tail(2).ends_with(expected), "{}", tail(2));
+    let expected = "Let odm0 be om0 plus dm0.\nLet odb0 be odm0 plus bo0.\nLet od0 be odb0 plus bdown0.\n\
+                    Let xo0 be x plus od0.\nShow xo0.\n";
+    assert!(tail(1).ends_with(expected), "{}", tail(1));
+}

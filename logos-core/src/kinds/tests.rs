@@ -451,3 +451,14 @@ fn shown_values_are_whole_and_states_are_listed() {
     let four = Sharding::Split { axis: crate::language::Axis::Columns, parts: 4 };
     assert_eq!(states(&programs[2]), [("Kc3".to_owned(), four), ("Vc3".to_owned(), four)]);
 }
+
+/// S8: the all-reduces of released models, a layer.
+#[test]
+fn parallel_blocks_of_released_models_sum_over_the_chips_once() {
+    let sums = |config, tp| {
+        let text = decode(&model(config), tp).swap_remove(1).text;
+        text.lines().filter(|line| line.ends_with(" over chips.")).count()
+    };
+    assert_eq!([sums("falcon-40b", 8), sums("command-r-v01", 8)], [1, 1]);
+    assert_eq!([sums("llama-3.1-8b", 8), sums("mixtral-8x7b-v0.1", 8)], [2, 2]);
+}
