@@ -325,3 +325,32 @@ fn a_checkpoint_of_another_model_is_refused_by_tensor() {
 fn tiny(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "fixtures", "tiny", name].iter().collect()
 }
+
+/// F10: the product that is asked for, else eight by eight tiles over four, as a table and as a document with a schema.
+#[test]
+fn a_product_is_certified() {
+    let (status, out, err) = logos("gemm --chip SN50");
+    assert_eq!((status, err.as_str()), (0, ""));
+    for part in ["144 x 1024 x 512 q8_0", "never a time", "the certificate holds"] {
+        assert!(out.contains(part), "{part} is not in\n{out}");
+    }
+    let (status, out, _) = logos("gemm --chip SN40L --m 7 --n 4096 --k 4096 --precision bf16 --json");
+    let document = json(&out);
+    assert_eq!((status, &document["workload"]["macs"]), (0, &(7_u64 * 4096 * 4096).into()));
+    assert_eq!((&document["schema"], &document["certificate"]["rechecked"]), (&"logos.rdu.fit".into(), &true.into()));
+    assert!(out.ends_with("}\n") && !out.ends_with("\n\n"));
+    let file = folder("gemm").join("gemm.json");
+    let line = format!("gemm --chip SN40L --m 7 --n 4096 --k 4096 --precision bf16 -o {}", file.display());
+    assert_eq!((logos(&line).0, fs::read_to_string(&file).expect("written")), (0, out));
+    for (line, status, part) in [
+        ("gemm --chip SN50 --k 33", 1, "write a multiple of 32, 64 for instance"),
+        ("gemm --chip SN50 --m 0", 1, "`m` is 0"),
+        ("gemm --chip SN5", 1, "write `SN50`"),
+        ("gemm --chip SN50 --precision int4", 2, "int4"),
+        ("schema logos.rdu.fi", 1, "write `logos.rdu.fit`"),
+    ] {
+        let (found, _, err) = logos(line);
+        assert!(found == status && err.contains(part), "{line}: {part} is not in\n{err}");
+    }
+    assert_eq!(json(&logos("schema logos.rdu.fit").1)["title"], "Fit");
+}

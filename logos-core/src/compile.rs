@@ -105,6 +105,31 @@ pub(crate) fn compile_deployment(
     chip: &'static Chip,
     deployment: &DeploymentRequest,
 ) -> Result<(Vec<u32>, Option<String>), Vec<Refusal>> {
+    let deployed = deploy(request, spec, chip, deployment)?;
+    let cut = blocks_cut(spec, &deployed.programs);
+    Ok((deployed.words, cut))
+}
+
+/// A deployment, lowered and certified: its words, and what they were written from.
+#[allow(dead_code, reason = "documents of models read all of it")]
+pub(crate) struct Deployed {
+    /// Facts of fit.
+    pub(crate) fit: fit::FitFacts,
+    /// The programs, in order.
+    pub(crate) programs: Vec<KindProgram>,
+    /// Of each its lowering.
+    pub(crate) spatial: Vec<SpatialProgram>,
+    /// The bundle's words, checked.
+    pub(crate) words: Vec<u32>,
+}
+
+/// Lowers and certifies a deployment of a model.
+pub(crate) fn deploy(
+    request: &Request<'_>,
+    spec: &ModelSpec,
+    chip: &'static Chip,
+    deployment: &DeploymentRequest,
+) -> Result<Deployed, Vec<Refusal>> {
     let deployment = &deployment.at_width(spec, chip);
     let refusals = request::check_deployment(spec, chip, deployment);
     if !refusals.is_empty() {
@@ -147,7 +172,7 @@ pub(crate) fn compile_deployment(
     })
     .map_err(|refusal| vec![here(refusal)])?;
     verify(&words, name).map_err(|refusal| vec![refusal])?;
-    Ok((words, blocks_cut(spec, &programs)))
+    Ok(Deployed { fit, programs, spatial, words })
 }
 
 /// Lowers and certifies one program of a deployment.
@@ -172,23 +197,27 @@ pub(crate) fn lower(
             Role::Layer => Duty::Layers(kind.layers.len() as u64),
         },
         main,
-        hidden: hidden_tier(spec, chip, u64::from(seqs) * u64::from(tokens), main),
+        hidden: hidden_tier(chip, hidden_bytes(spec, u64::from(seqs) * u64::from(tokens)), main),
     })
 }
 
-/// The tier of the hidden state between programs: SRAM where what enters and what leaves take no more than a quarter of it.
-fn hidden_tier(spec: &ModelSpec, chip: &Chip, rows: u64, main: Tier) -> Tier {
+/// Bytes of a hidden state that enters and one that leaves.
+fn hidden_bytes(spec: &ModelSpec, rows: u64) -> u64 {
     let bytes = match spec.dtype {
         Dtype::F32 => 4,
         Dtype::F16 | Dtype::Bf16 => 2,
     };
-    let both = 2 * bytes * rows * u64::from(spec.hidden);
+    2 * bytes * rows * u64::from(spec.hidden)
+}
+
+/// The tier of what enters and leaves programs: SRAM where both take no more than a quarter of it.
+pub(crate) fn hidden_tier(chip: &Chip, both: u64, main: Tier) -> Tier {
     let unit = chip.unit();
     if both <= u64::from(unit.cells) * u64::from(unit.scratchpad) / 4 { Tier::Sram } else { main }
 }
 
 /// The last word is the independent checker's.
-fn verify(words: &[u32], deployment: &str) -> Result<(), Refusal> {
+pub(crate) fn verify(words: &[u32], deployment: &str) -> Result<(), Refusal> {
     let verdicts = check::all(words);
     if verdicts.hold() {
         return Ok(());
@@ -209,7 +238,7 @@ fn in_deployment(mut refusal: Refusal, deployment: &str) -> Refusal {
     refusal
 }
 
-fn refusal(error: ComposeError, deployment: &str, form: Form, kind: &KindProgram) -> Refusal {
+pub(crate) fn refusal(error: ComposeError, deployment: &str, form: Form, kind: &KindProgram) -> Refusal {
     let program = match kind.first_layer {
         Some(layer) => format!("layer {layer} ({})", kind.name),
         None => kind.name.clone(),

@@ -4,6 +4,8 @@ use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 use logos_core::Weights;
 use logos_core::chip::CHIPS;
 
+use super::gemm::PRECISIONS;
+
 /// The forms of deployment, in the order of their help.
 pub(super) const MODES: [&str; 3] = ["decode", "prefill", "forward"];
 
@@ -37,6 +39,13 @@ pub(super) fn command() -> Command {
         .subcommand(request(Command::new("emit")).about("Write the bundle to a .logos file").arg(
             Arg::new("output").short('o').long("output").value_name("FILE").required(true).help("The file to write"),
         ))
+        .subcommand(gemm(Command::new("gemm")))
+        .subcommand(
+            Command::new("schema")
+                .about("Print the JSON schema of a document; without a name, list them")
+                .arg(Arg::new("schema").value_name("NAME").help("The document, `logos.rdu.fit`"))
+                .arg(output()),
+        )
         .subcommand(simulate(Command::new("simulate")))
         .subcommand(
             Command::new("describe")
@@ -191,6 +200,31 @@ fn simulate(command: Command) -> Command {
                 .conflicts_with_all(["order", "seed"]),
         )
         .arg(json())
+}
+
+/// Adds what a product consists of.
+fn gemm(command: Command) -> Command {
+    command
+        .about("Lower, place and certify a matrix product by itself, and show its fit")
+        .arg(Arg::new("chip").long("chip").value_name("CHIP").required(true).help(chips()))
+        .arg(number("m", "ROWS", "Rows of the input; 8 tiles of the chip if left out"))
+        .arg(number("n", "COLUMNS", "Columns of the weight; 8 tiles if left out"))
+        .arg(number("k", "COLUMNS", "Columns of the input; 4 tiles if left out"))
+        .arg(
+            Arg::new("precision")
+                .long("precision")
+                .value_name("STORAGE")
+                .default_value(PRECISIONS[0])
+                .value_parser(PRECISIONS)
+                .help("How the weight is stored; int8 is q8_0, blocks of 32 with a scale each"),
+        )
+        .arg(json())
+        .arg(output())
+}
+
+/// A file for what would else be printed.
+fn output() -> Arg {
+    Arg::new("output").short('o').long("output").value_name("FILE").help("Write the document to a file")
 }
 
 /// What a chip may be, from the chips that there are.

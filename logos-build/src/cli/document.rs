@@ -1,18 +1,32 @@
 //! JSON documents: what a bundle says, with where each kind of figure comes from.
 
+use std::fs;
 use std::io::{self, Write};
 
+use clap::ArgMatches;
 use logos_bundle::check::RULES;
 use logos_bundle::view::{Bundle, Program, Section};
 use logos_core::Refusal;
 use serde_json::{Map, Value, json};
 
+use super::Failure;
 use super::opinion::Opinion;
 
 /// Pretty, with one trailing newline.
 pub(super) fn write(out: &mut dyn Write, document: &Value) -> io::Result<()> {
     let text = serde_json::to_string_pretty(document).map_err(io::Error::other)?;
     writeln!(out, "{text}")
+}
+
+/// Writes a document's text to the file that the command line names, else to the output.
+pub(super) fn deliver(matches: &ArgMatches, out: &mut dyn Write, text: &str) -> Result<(), Failure> {
+    let Some(file) = matches.get_one::<String>("output") else {
+        out.write_all(text.as_bytes())?;
+        return Ok(());
+    };
+    fs::write(file, text).map_err(|error| Failure::File(format!("`{file}` cannot be written: {error}")))?;
+    writeln!(out, "{file}: {} bytes", text.len())?;
+    Ok(())
 }
 
 /// What every document begins with.

@@ -5,12 +5,14 @@ mod args;
 mod checkpoint;
 mod document;
 mod explain;
+mod gemm;
 mod host;
 mod inspect;
 mod opinion;
 mod progress;
 mod report;
 mod request;
+mod schema;
 mod simulate;
 
 use std::ffi::OsString;
@@ -68,6 +70,8 @@ fn dispatch(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
         Some(("program", matches)) => report::program(matches, out),
         Some(("emit", matches)) => report::emit(matches, out),
         Some(("simulate", matches)) => simulate::simulate(matches, out),
+        Some(("gemm", matches)) => gemm::gemm(matches, out),
+        Some(("schema", matches)) => schema::schema(matches, out),
         Some(("describe", matches)) => checkpoint::describe(matches, out),
         Some(("inspect", matches)) => inspect::inspect(matches, out),
         Some(("explain", matches)) => explain::explain(matches, out),

@@ -191,7 +191,7 @@ fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinion) -> R
 }
 
 /// A table without rules, as wide as a terminal at most: what is long breaks into lines, but no number does.
-fn table<const N: usize>(header: [&str; N]) -> Table {
+pub(super) fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
@@ -200,18 +200,18 @@ fn table<const N: usize>(header: [&str; N]) -> Table {
 }
 
 /// Writes a table line by line, without the spaces that fill up the last column.
-fn print(out: &mut dyn Write, table: &Table) -> Result<(), Failure> {
+pub(super) fn print(out: &mut dyn Write, table: &Table) -> Result<(), Failure> {
     for line in table.to_string().lines() {
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
 }
 
-fn row<const N: usize>(table: &mut Table, cells: [&dyn Display; N]) {
+pub(super) fn row<const N: usize>(table: &mut Table, cells: [&dyn Display; N]) {
     table.add_row(cells.map(ToString::to_string));
 }
 
-fn align(table: &mut Table, right: &[usize]) {
+pub(super) fn align(table: &mut Table, right: &[usize]) {
     for &column in right {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);

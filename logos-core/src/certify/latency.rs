@@ -5,13 +5,18 @@ use crate::place::distance;
 use crate::spatial::{Primitive, Stage, Tier};
 
 /// From a firing of `from` to the earliest firing of `to` that uses its tokens.
-pub(super) fn forward(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
-    let tree = u64::from(unit.tree) * crate::place::ceil_log2(from.split.1);
-    from.ii + u64::from(unit.depth) + tree + own(unit, from) + 2 + distance(unit, from, to)
+pub(crate) fn forward(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
+    result(unit, from) + 2 + distance(unit, from, to)
+}
+
+/// From the start of a firing to its result, where the stage is.
+pub(crate) fn result(unit: &UnitModel, stage: &Stage) -> u64 {
+    let tree = u64::from(unit.tree) * crate::place::ceil_log2(stage.split.1);
+    stage.ii + u64::from(unit.depth) + tree + own(unit, stage)
 }
 
 /// From a firing of `to` to the earliest reuse of the slots it read.
-pub(super) fn release(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
+pub(crate) fn release(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
     to.ii + 2 + distance(unit, from, to)
 }
 

@@ -156,7 +156,7 @@ pub(super) fn cover(turns: &[Turn]) -> u64 {
 
 /// Initiation interval that a stage's bound counts with: a load's in a turn is the schedule's choice, and no choice is below
 /// its token's bytes at the memory's whole rate.
-pub(super) fn least_interval(unit: &UnitModel, stage: &Stage) -> u64 {
+pub(crate) fn least_interval(unit: &UnitModel, stage: &Stage) -> u64 {
     let Some(tier) = stage.tier.filter(|_| stage.is_windowed()) else { return stage.ii };
     let scaled = u128::from(RATE_CYCLES) * u128::from(stage.bytes);
     u64::try_from(scaled.div_ceil(u128::from(rate(unit, tier).max(1)))).unwrap_or(u64::MAX).max(1)

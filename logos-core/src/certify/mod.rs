@@ -15,3 +15,5 @@ mod schedule;
 mod tests;
 
 pub use compose::{ComposeError, Composition, Duty, compose};
+pub(crate) use latency::{forward, release, result};
+pub(crate) use memory::least_interval;

@@ -31,11 +31,18 @@ pub(super) struct Keys<'a> {
     prefix: String,
     asked: RefCell<Vec<&'static str>>,
     refusals: &'a RefCell<Vec<Refusal>>,
+    /// Paths of the keys that were read and are there, where somebody wants to know.
+    read: Option<&'a RefCell<Vec<String>>>,
 }
 
 impl<'a> Keys<'a> {
     pub(super) fn new(object: &'a Map<String, Value>, refusals: &'a RefCell<Vec<Refusal>>) -> Self {
-        Keys { object, prefix: String::new(), asked: RefCell::default(), refusals }
+        Keys { object, prefix: String::new(), asked: RefCell::default(), refusals, read: None }
+    }
+
+    /// The same, noting the paths of the keys that are read.
+    pub(super) fn noting(self, read: &'a RefCell<Vec<String>>) -> Self {
+        Keys { read: Some(read), ..self }
     }
 
     /// The path of a key, as refusals name it.
@@ -64,6 +71,9 @@ impl<'a> Keys<'a> {
         let mut asked = self.asked.borrow_mut();
         if !asked.contains(&key) {
             asked.push(key);
+            if let Some(read) = self.read.filter(|_| self.object.contains_key(key)) {
+                read.borrow_mut().push(self.path(key));
+            }
         }
         self.object.get(key)
     }
@@ -204,7 +214,13 @@ impl<'a> Keys<'a> {
     pub(super) fn object(&self, key: &'static str) -> Option<Keys<'a>> {
         let expected = || "an object".to_owned();
         let object = self.value(key, Absent::Refused, expected, Value::as_object)?;
-        Some(Keys { object, prefix: self.path(key) + ".", asked: RefCell::default(), refusals: self.refusals })
+        Some(Keys {
+            object,
+            prefix: self.path(key) + ".",
+            asked: RefCell::default(),
+            refusals: self.refusals,
+            read: self.read,
+        })
     }
 
     /// A product of sizes that must itself be a size, named by the key it is about.

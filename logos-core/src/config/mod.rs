@@ -130,6 +130,17 @@ pub fn read(bytes: &[u8]) -> Result<ModelSpec, Vec<Refusal>> {
     }
 }
 
+/// Paths of the keys of a config that its family's reader reads and that are there, in the order of reading: what the
+/// figures of a document are traced to. None of a config that [`read`] refuses before its keys.
+pub fn keys_read(bytes: &[u8]) -> Vec<String> {
+    let Ok(object) = json::parse(bytes) else { return Vec::new() };
+    let (refusals, read) = (RefCell::default(), RefCell::default());
+    let keys = Keys::new(&object, &refusals).noting(&read);
+    // The specification is known already: only the keys are asked for.
+    let _ = family(&keys).and_then(|family| (family.read)(&keys));
+    read.take()
+}
+
 /// The family by its `model_type`, or a refusal that names the known ones.
 fn family(keys: &Keys<'_>) -> Option<&'static Family> {
     const KEY: &str = "model_type";

@@ -4,11 +4,14 @@
 //! a refusal that says what would fit. What the model *needs* is counted, never what some allocator would reserve.
 //! Activations are not here: they live in the chip's SRAM, which the lowering accounts for.
 
+mod gemm;
 mod ledger;
+pub mod report;
 
 #[cfg(test)]
 mod tests;
 
+pub use gemm::{Gemm, Tile};
 pub use ledger::TooLarge;
 
 use crate::chip::Chip;

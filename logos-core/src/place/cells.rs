@@ -68,7 +68,7 @@ pub fn allocate(unit: &UnitModel, stages: &mut [Stage], edges: &[Edge], shares: 
 }
 
 /// The largest number of bytes a firing of each stage streams through one edge.
-fn stream_bytes(stages: &[Stage], edges: &[Edge]) -> Vec<u64> {
+pub(crate) fn stream_bytes(stages: &[Stage], edges: &[Edge]) -> Vec<u64> {
     let mut bytes = vec![0; stages.len()];
     for edge in edges {
         if let Flow::Stream { p, q } = edge.flow {
@@ -80,12 +80,37 @@ fn stream_bytes(stages: &[Stage], edges: &[Edge]) -> Vec<u64> {
     bytes
 }
 
+/// What an initiation interval is the largest of, cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The work of a firing on one cell.
+    pub resource: u64,
+    /// The value that a firing carries to the next.
+    pub recurrence: u64,
+    /// The bytes that a firing moves through the cells' scratchpads.
+    pub memory: u64,
+}
+
+impl Terms {
+    /// Of a computing stage under a split (RULES.md section 4), `traffic` its bytes a firing.
+    pub fn of(unit: &UnitModel, stage: &Stage, (na, nb): (u64, u64), traffic: u64) -> Terms {
+        let (a, b) = (stage.work.a.div_ceil(na), stage.work.b.div_ceil(nb));
+        Terms {
+            resource: stage.work.base * a * b,
+            recurrence: recurrence(unit, stage.recurrence, a, b, nb),
+            memory: traffic.div_ceil(na * nb * u64::from(unit.scratchpad_rate)),
+        }
+    }
+
+    /// The interval.
+    pub fn interval(self) -> u64 {
+        self.resource.max(self.recurrence).max(self.memory).max(1)
+    }
+}
+
 /// Initiation interval of a computing stage under a split (RULES.md section 4), `traffic` its bytes a firing.
-pub fn initiation_interval(unit: &UnitModel, stage: &Stage, (na, nb): (u64, u64), traffic: u64) -> u64 {
-    let (a, b) = (stage.work.a.div_ceil(na), stage.work.b.div_ceil(nb));
-    let work = stage.work.base * a * b;
-    let scratchpad = traffic.div_ceil(na * nb * u64::from(unit.scratchpad_rate));
-    work.max(recurrence(unit, stage.recurrence, a, b, nb)).max(scratchpad).max(1)
+pub fn initiation_interval(unit: &UnitModel, stage: &Stage, split: (u64, u64), traffic: u64) -> u64 {
+    Terms::of(unit, stage, split, traffic).interval()
 }
 
 /// Cycles that one firing's carried value takes.

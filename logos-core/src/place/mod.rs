@@ -10,8 +10,8 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-pub use cells::{allocate, initiation_interval};
-pub(crate) use cells::{ceil_log2, recurrence};
+pub use cells::{Terms, allocate, initiation_interval};
+pub(crate) use cells::{ceil_log2, recurrence, stream_bytes};
 pub use sites::{distance, settle};
 pub use space::assign_addresses;
 

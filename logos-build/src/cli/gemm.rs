@@ -1,0 +1,104 @@
+//! `cargo logos gemm`: the fit of a matrix product on a chip.
+
+use std::fmt::Display;
+use std::io::Write;
+
+use clap::ArgMatches;
+use logos_core::chip;
+use logos_core::fit::Gemm;
+use logos_core::fit::report::{self, Document, GemmFit};
+use logos_core::language::Storage;
+
+use super::report::{align, print, row, table};
+use super::{Failure, document};
+use crate::describe::grouped;
+
+/// `cargo logos gemm`.
+pub(super) fn gemm(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
+    let chip = chip::lookup(matches.get_one::<String>("chip").map_or("", String::as_str))?;
+    let size = |name, default| matches.get_one::<u32>(name).copied().unwrap_or(default);
+    let tiles = Gemm::of_tiles(chip);
+    let precision = matches.get_one::<String>("precision").and_then(|name| precision(name));
+    let product = Gemm {
+        m: size("m", tiles.m),
+        n: size("n", tiles.n),
+        k: size("k", tiles.k),
+        precision: precision.unwrap_or(tiles.precision),
+    };
+    let document = report::gemm(chip, &product).map_err(Failure::Refused)?;
+    if matches.get_flag("json") || matches.contains_id("output") {
+        return document::deliver(matches, out, &document.to_text());
+    }
+    people(out, &document)
+}
+
+/// The precisions, as they are asked for.
+pub(super) const PRECISIONS: [&str; 5] = ["int8", "q8_0", "bf16", "f16", "f32"];
+
+/// int8 is kept in blocks of 32 with a scale each, which is q8_0.
+fn precision(name: &str) -> Option<Storage> {
+    let name = if name == "int8" { Storage::Q8_0.as_str() } else { name };
+    Storage::ALL.into_iter().find(|storage| storage.as_str() == name)
+}
+
+fn people(out: &mut dyn Write, document: &Document<GemmFit>) -> Result<(), Failure> {
+    let GemmFit { workload, chip, arithmetic, residency, certificate, gated, ii_report, .. } = &document.body;
+    writeln!(
+        out,
+        "{} x {} x {} {} on one {}: {} multiply-accumulates\n",
+        workload.m,
+        workload.n,
+        workload.k,
+        workload.precision,
+        chip.chip,
+        grouped(workload.macs)
+    )?;
+    let mut operands = table(["operand", "", "rows", "columns", "stored", "bytes"]);
+    for operand in &arithmetic.operands {
+        let (rows, cols, bytes) = (operand.rows, operand.cols, grouped(operand.bytes));
+        row(&mut operands, [&operand.name as &dyn Display, &operand.role, &rows, &cols, &operand.dtype, &bytes]);
+    }
+    align(&mut operands, &[2, 3, 5]);
+    print(out, &operands)?;
+    let yes = |fits| if fits { "fits" } else { "does not fit" };
+    writeln!(
+        out,
+        "\n{} bytes; {} the {} bytes of SRAM, {} the {} beside one PCU",
+        grouped(residency.working_set_bytes),
+        yes(residency.sram_fit),
+        grouped(residency.sram_bytes),
+        yes(residency.fits_one_pcu),
+        grouped(residency.local_mem_bytes_per_pcu)
+    )?;
+    writeln!(
+        out,
+        "{:.1} multiply-accumulates a byte; buffers of {} bytes; {} of {} sites\n",
+        arithmetic.arithmetic_intensity_macs_per_byte,
+        grouped(residency.buffer_bytes_on_mesh),
+        residency.sites_used,
+        residency.sites_available
+    )?;
+    let mut stages = table(["stage", "cells", "firings", "resource", "recurrence", "memory", "II", "to result"]);
+    for stage in &ii_report.stages {
+        row(
+            &mut stages,
+            [
+                &stage.name as &dyn Display,
+                &stage.cells,
+                &stage.firings,
+                &grouped(stage.resource_ii),
+                &grouped(stage.recurrence_ii),
+                &grouped(stage.memory_ii),
+                &grouped(stage.ii),
+                &grouped(stage.result_cycles),
+            ],
+        );
+    }
+    align(&mut stages, &[1, 2, 3, 4, 5, 6, 7]);
+    print(out, &stages)?;
+    writeln!(out, "\npipeline II {}, in {}", grouped(ii_report.pipeline_ii), ii_report.cycles_are)?;
+    let holds = if certificate.rechecked { "the certificate holds" } else { "THE CERTIFICATE DOES NOT HOLD" };
+    writeln!(out, "{holds}; digest {}", certificate.digest_hex)?;
+    gated.iter().try_for_each(|what| writeln!(out, "not said: {what}"))?;
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! Documents: what fit finds, as typed values that are written as JSON. The order of a type's fields is that of the wire.
+//!
+//! In: a request's model, chip and deployment, and what the compiler made of them. Out: `logos.rdu.fit` and its kin. Every
+//! figure is traced: [`frame::Origins`] says of each what it comes from, and no field is a time.
+
+mod chip;
+mod frame;
+mod gemm;
+mod ii;
+mod print;
+mod program;
+#[cfg(feature = "schema")]
+mod schema;
+mod trace;
+
+#[cfg(test)]
+mod tests;
+
+pub use chip::{ChipBlock, ScaleUp};
+pub use frame::{Cited, Document, Label, Labels, Origins};
+pub use gemm::{Arithmetic, GemmFit, GemmResidency, Operand, Tiles, Workload, gemm};
+pub use ii::{Banking, BufferDepth, Credit, CreditDepth, Envelope, IiReport, Pmu, SectionIi, StageIi, UnitBlock};
+pub use program::{CertificateSummary, ProgramSummary, Rule};
+#[cfg(feature = "schema")]
+pub use schema::{SCHEMAS, schema};
+pub use trace::Traced;

@@ -1,0 +1,28 @@
+//! JSON schemas of the documents, generated from their types.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::frame::Document;
+use super::gemm::GemmFit;
+use super::print;
+
+/// The documents that have a schema.
+pub const SCHEMAS: &[&str] = &["logos.rdu.fit"];
+
+/// `logos.rdu.fit`: of a model or of a product.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code, reason = "only its schema is asked for")]
+enum Fit {
+    /// Of a product.
+    Gemm(Document<GemmFit>),
+}
+
+/// The schema of a document as text; none of an unknown name.
+pub fn schema(name: &str) -> Option<String> {
+    let schema: Schema = match name {
+        "logos.rdu.fit" => SchemaGenerator::default().into_root_schema_for::<Fit>(),
+        _ => return None,
+    };
+    Some(print::pretty(schema.as_value()))
+}
