@@ -64,7 +64,12 @@ pub struct FitFacts {
     pub state_bytes: u64,
     /// Of the state, KV cache, bytes a chip.
     pub kv_bytes: u64,
-    /// Weights and state, bytes a chip.
+    /// Of the weights, those that lie in DDR because HBM does not hold them: experts, bytes a chip.
+    pub ddr_weight_bytes: u64,
+    /// Of the state, what stays in SRAM from step to step, bytes a chip.
+    pub sram_state_bytes: u64,
+    /// Weights and state that the main memory has to hold, bytes a chip: all but the weights in DDR beside an HBM. State in
+    /// SRAM is counted, as a step with more sequences would have it in the main memory.
     pub need_bytes: u64,
     /// The chip's main memory, bytes: HBM, or DDR where the chip has no HBM.
     pub memory_bytes: u64,
@@ -88,6 +93,8 @@ impl FitFacts {
         weight_bytes: 0,
         state_bytes: 0,
         kv_bytes: 0,
+        ddr_weight_bytes: 0,
+        sram_state_bytes: 0,
         need_bytes: 0,
         memory_bytes: 0,
         hbm_bytes: 0,
@@ -100,7 +107,7 @@ impl FitFacts {
 
     /// With what follows from the stored figures filled in.
     pub(crate) const fn derived(mut self) -> FitFacts {
-        self.need_bytes = self.weight_bytes.saturating_add(self.state_bytes);
+        self.need_bytes = self.weight_bytes.saturating_sub(self.ddr_weight_bytes).saturating_add(self.state_bytes);
         self.memory_bytes = if self.hbm_bytes == 0 { self.ddr_bytes } else { self.hbm_bytes };
         self.hbm_headroom_bytes = difference(self.memory_bytes, self.need_bytes);
         self.fits = self.need_bytes <= self.memory_bytes;
@@ -128,6 +135,8 @@ impl Deployment {
             weight_bytes: first_wide(self.words, Part::Deployment, field::WEIGHT_BYTES),
             state_bytes: first_wide(self.words, Part::Deployment, field::STATE_BYTES),
             kv_bytes: first_wide(self.words, Part::Deployment, field::KV_BYTES),
+            ddr_weight_bytes: first_wide(self.words, Part::Deployment, field::DDR_WEIGHT_BYTES),
+            sram_state_bytes: first_wide(self.words, Part::Deployment, field::SRAM_STATE_BYTES),
             hbm_bytes: first_wide(self.words, Part::Chip, chip::HBM_BYTES),
             ddr_bytes: first_wide(self.words, Part::Chip, chip::DDR_BYTES),
             max_ctx: first(self.words, Part::Deployment, field::MAX_CTX),
@@ -220,9 +229,9 @@ mod tests {
     use super::*;
     use crate::table::layout::{HEADER_ROWS, MAGIC, ROW, VERSION};
 
-    const WORDS: usize = (HEADER_ROWS + 3) * ROW;
+    const WORDS: usize = (HEADER_ROWS + 4) * ROW;
 
-    /// Header, one deployment row, two chip rows.
+    /// Header, two deployment rows, two chip rows.
     const fn table() -> [u32; WORDS] {
         let mut words = [0; WORDS];
         words[header::MAGIC] = MAGIC;
@@ -231,8 +240,8 @@ mod tests {
         words[header::DIGEST] = 0x89ab_cdef;
         words[header::DIGEST + 1] = 0x0123_4567;
         words[header::DIRECTORY] = 4;
-        words[header::DIRECTORY + 1] = 1;
-        words[header::DIRECTORY + 2] = 5;
+        words[header::DIRECTORY + 1] = 2;
+        words[header::DIRECTORY + 2] = 6;
         words[header::DIRECTORY + 3] = 2;
         let row = HEADER_ROWS * ROW;
         words[row + field::FORM] = 1;
@@ -247,8 +256,10 @@ mod tests {
         words[row + field::KV_BYTES] = 9;
         words[row + field::MAX_CTX] = 11;
         words[row + field::MAX_SEQS] = 13;
-        words[row + ROW + chip::HBM_BYTES + 1] = 16;
-        words[row + ROW + chip::DDR_BYTES + 1] = 32;
+        words[row + field::DDR_WEIGHT_BYTES] = 3;
+        words[row + field::SRAM_STATE_BYTES] = 5;
+        words[row + 2 * ROW + chip::HBM_BYTES + 1] = 16;
+        words[row + 2 * ROW + chip::DDR_BYTES + 1] = 32;
         words
     }
 
@@ -265,8 +276,9 @@ mod tests {
         assert_eq!(DECODE.schedule_digest(), 0x0123_4567_89ab_cdef);
         let fit = DECODE.fit();
         assert_eq!((fit.weight_bytes, fit.state_bytes, fit.kv_bytes), ((1 << 32) + 7, 2 << 32, 9));
-        assert_eq!((fit.need_bytes, fit.memory_bytes), ((3 << 32) + 7, 16 << 32));
-        assert_eq!(fit.hbm_headroom_bytes, (13 << 32) - 7);
+        assert_eq!((fit.ddr_weight_bytes, fit.sram_state_bytes), (3, 5));
+        assert_eq!((fit.need_bytes, fit.memory_bytes), ((3 << 32) + 4, 16 << 32));
+        assert_eq!(fit.hbm_headroom_bytes, (13 << 32) - 4);
         assert_eq!((fit.max_ctx, fit.max_sequences), (11, 13));
     }
 
@@ -274,12 +286,12 @@ mod tests {
     fn without_hbm_the_main_memory_is_ddr() {
         static NO_HBM: [u32; WORDS] = {
             let mut words = table();
-            words[(HEADER_ROWS + 1) * ROW + chip::HBM_BYTES + 1] = 0;
-            words[(HEADER_ROWS + 1) * ROW + chip::DDR_BYTES + 1] = 1;
+            words[(HEADER_ROWS + 2) * ROW + chip::HBM_BYTES + 1] = 0;
+            words[(HEADER_ROWS + 2) * ROW + chip::DDR_BYTES + 1] = 1;
             words
         };
         let fit = Deployment::new(&NO_HBM).fit();
-        assert_eq!((fit.memory_bytes, fit.hbm_headroom_bytes, fit.fits), (1 << 32, -(2i64 << 32) - 7, false));
+        assert_eq!((fit.memory_bytes, fit.hbm_headroom_bytes, fit.fits), (1 << 32, -(2i64 << 32) - 4, false));
     }
 
     #[test]

@@ -90,6 +90,7 @@ pub(crate) fn small() -> Vec<u32> {
         ]),
         &[(deployment::MODEL, "tiny")],
     );
+    w.push(Part::Deployment, row(&[]));
     w.named(
         Part::Chip,
         row(&[(chip::CELLS, 16), (chip::COLUMNS, 4), (chip::SCRATCHPAD, 1024)]),

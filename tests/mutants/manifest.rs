@@ -1,6 +1,6 @@
 //! What the programs make together: layers and who runs them, bindings and slices, bytes.
 
-use logos_bundle::table::layout::{Part, binding, chip, deployment, layer, program, storage, value};
+use logos_bundle::table::layout::{Part, ROW, binding, chip, deployment, layer, program, storage, value};
 
 use super::places::ProgramRows;
 use super::trial::{Kind, Trial};
@@ -181,10 +181,13 @@ fn totals(trial: &mut Trial<'_>) {
         (deployment::WEIGHT_BYTES, Kind("weight bytes", &[9])),
         (deployment::STATE_BYTES, Kind("state bytes", &[9])),
         (deployment::KV_BYTES, Kind("KV cache bytes", &[9])),
+        (deployment::DDR_WEIGHT_BYTES, Kind("weight bytes in DDR", &[9])),
+        (deployment::SRAM_STATE_BYTES, Kind("state bytes in SRAM", &[9])),
     ] {
-        let bytes = table.wide(Part::Deployment, 0, field);
+        let (row, field) = (field / ROW, field % ROW);
+        let bytes = table.wide(Part::Deployment, row, field);
         for other in [bytes + 1, bytes.saturating_sub(1), bytes / 2] {
-            trial.reject(kind, other, |t| t.set_wide(Part::Deployment, 0, field, other));
+            trial.reject(kind, other, |t| t.set_wide(Part::Deployment, row, field, other));
         }
     }
     let [seqs, ctx] = [deployment::MAX_SEQS, deployment::CTX].map(|field| table.get(Part::Deployment, 0, field));

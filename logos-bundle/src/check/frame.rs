@@ -38,6 +38,8 @@ pub(super) struct Deployment {
     pub(super) weight_bytes: i128,
     pub(super) state_bytes: i128,
     pub(super) kv_bytes: i128,
+    pub(super) ddr_weight_bytes: i128,
+    pub(super) sram_state_bytes: i128,
     pub(super) max_ctx: i128,
     pub(super) max_seqs: i128,
 }
@@ -110,7 +112,7 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
         equal!(l, 0, At(HEADER, (spare / ROW) as u32), 0, words[spare], "reserved words of the header");
         spare += 1;
     }
-    equal!(l, 0, top, 1, counts[Part::Deployment as usize], "deployment rows");
+    equal!(l, 0, top, 2, counts[Part::Deployment as usize], "deployment rows");
     equal!(l, 0, top, 2, counts[Part::Chip as usize], "chip rows");
     let programs = counts[Part::Programs as usize];
     hold!(l, 0, programs > 0, top, 1, programs, "programs, at least");
@@ -135,7 +137,7 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
     let (layers, rest) = rest.split_at(counts[11]);
     let (_, rest) = rest.split_at(counts[12]);
     let (strings, factors) = rest.split_at(counts[13]);
-    let deployment = deployment(&deployment_rows[0], bytes, l);
+    let deployment = deployment(&deployment_rows[0], &deployment_rows[1], bytes, l);
     let chip = chip(&chip_rows[0], &chip_rows[1], bytes, &deployment, l);
     if failed!(l, 0) {
         return None;
@@ -159,10 +161,13 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
     })
 }
 
-const fn deployment(row: &Row, strings: u64, l: &mut Ledger) -> Deployment {
+const fn deployment(row: &Row, second: &Row, strings: u64, l: &mut Ledger) -> Deployment {
     let at = At(Part::Deployment as u32, 0);
     let row = *row;
     let [name, length, form, chips, seqs, tokens, ctx, layers, w0, w1, s0, s1, k0, k1, max_ctx, max_seqs] = row;
+    let [d0, d1, r0, r1, z0, z1, z2, z3, z4, z5, z6, z7, z8, z9, z10, z11] = *second;
+    let spare = z0 | z1 | z2 | z3 | z4 | z5 | z6 | z7 | z8 | z9 | z10 | z11;
+    equal!(l, 0, At(Part::Deployment as u32, 1), 0, spare, "reserved words of the deployment");
     let end = name as u64 + length as u64;
     hold!(l, 0, end <= strings, at, strings, end, "end of the model's name, at most");
     hold!(l, 0, form <= 2, at, 2, form, "deployment form, at most");
@@ -179,6 +184,8 @@ const fn deployment(row: &Row, strings: u64, l: &mut Ledger) -> Deployment {
         weight_bytes: wide(w0, w1),
         state_bytes: wide(s0, s1),
         kv_bytes: wide(k0, k1),
+        ddr_weight_bytes: wide(d0, d1),
+        sram_state_bytes: wide(r0, r1),
         max_ctx: max_ctx as i128,
         max_seqs: max_seqs as i128,
     }

@@ -8,9 +8,8 @@ use crate::table::layout::Part;
 
 /// Bytes a chip holds, added up over the programs, and the hidden state that goes from one to the next.
 pub(super) struct Totals {
-    by_tier: [i128; 3],
-    weights: i128,
-    states: i128,
+    weights: [i128; 3],
+    states: [i128; 3],
     caches: i128,
     /// Most scratchpad any program takes beside what stays.
     pub(super) scratch: i128,
@@ -20,7 +19,7 @@ pub(super) struct Totals {
 
 impl Totals {
     pub(super) const NOTHING: Totals =
-        Totals { by_tier: [0; 3], weights: 0, states: 0, caches: 0, scratch: 0, hidden: (0, 0, 0, 0) };
+        Totals { weights: [0; 3], states: [0; 3], caches: 0, scratch: 0, hidden: (0, 0, 0, 0) };
 
     /// What a program takes and shows of the hidden state is what the program before it does.
     pub(super) const fn hands_on(&mut self, p: &Program<'_>, l: &mut Ledger) {
@@ -52,15 +51,13 @@ impl Totals {
         while i < p.count {
             let v = &p.values[i];
             let weight = v.role == role::WEIGHT;
-            if (weight || v.role == role::STATE) && !v.counted_elsewhere {
-                let all = v.share * p.layers;
-                if v.tier <= 2 {
-                    self.by_tier[v.tier as usize] += all;
-                }
+            // A tier beyond the three is refused with its row; it is in none of the sums.
+            if (weight || v.role == role::STATE) && !v.counted_elsewhere && v.tier <= 2 {
+                let (all, tier) = (v.share * p.layers, v.tier as usize);
                 if weight {
-                    self.weights += all;
+                    self.weights[tier] += all;
                 } else {
-                    self.states += all;
+                    self.states[tier] += all;
                     self.caches += if v.cache { all } else { 0 };
                 }
             }
@@ -71,24 +68,31 @@ impl Totals {
     /// Compares the sums with the deployment's words and the chip's memories.
     pub(super) const fn close(&self, f: &Frame<'_>, l: &mut Ledger) {
         let at = At(Part::Deployment as u32, 0);
-        equal!(l, 9, at, self.weights, f.deployment.weight_bytes, "weight bytes of a chip");
-        equal!(l, 9, at, self.states, f.deployment.state_bytes, "state bytes of a chip");
-        equal!(l, 9, at, self.caches, f.deployment.kv_bytes, "KV cache bytes of a chip");
+        let ([sram_w, hbm_w, ddr_w], [sram_s, hbm_s, ddr_s]) = (self.weights, self.states);
+        let d = &f.deployment;
+        let [_, hbm, ddr] = f.chip.bytes;
+        equal!(l, 9, at, sram_w + hbm_w + ddr_w, d.weight_bytes, "weight bytes of a chip");
+        equal!(l, 9, at, sram_s + hbm_s + ddr_s, d.state_bytes, "state bytes of a chip");
+        equal!(l, 9, at, self.caches, d.kv_bytes, "KV cache bytes of a chip");
+        let beside = if hbm > 0 { ddr_w } else { 0 };
+        equal!(l, 9, at, beside, d.ddr_weight_bytes, "weight bytes of a chip in DDR");
+        equal!(l, 9, at, sram_s, d.sram_state_bytes, "state bytes of a chip in SRAM");
         self.fits(f, at, l);
         let at = At(Part::Chip as u32, 0);
-        let sram = self.by_tier[0] + self.scratch;
+        let sram = sram_w + sram_s + self.scratch;
         hold!(l, 9, sram <= f.chip.bytes[0], at, f.chip.bytes[0], sram, "bytes in SRAM, at most");
-        hold!(l, 9, self.by_tier[1] <= f.chip.bytes[1], at, f.chip.bytes[1], self.by_tier[1], "bytes in HBM, at most");
-        hold!(l, 9, self.by_tier[2] <= f.chip.bytes[2], at, f.chip.bytes[2], self.by_tier[2], "bytes in DDR, at most");
+        hold!(l, 9, hbm_w + hbm_s <= hbm, at, hbm, hbm_w + hbm_s, "bytes in HBM, at most");
+        hold!(l, 9, ddr_w + ddr_s <= ddr, at, ddr, ddr_w + ddr_s, "bytes in DDR, at most");
     }
 }
 
 impl Totals {
-    /// How many sequences the main memory holds beside the weights; a forward step carries none.
+    /// How many sequences the main memory holds beside the weights in it; a forward step carries none.
     const fn fits(&self, f: &Frame<'_>, at: At, l: &mut Ledger) {
         let d = &f.deployment;
-        let main = if f.chip.bytes[1] > 0 { f.chip.bytes[1] } else { f.chip.bytes[2] };
-        let (free, sequence) = (main - self.weights, self.states / d.seqs);
+        let main = if f.chip.bytes[1] > 0 { 1 } else { 2 };
+        let [sram, hbm, ddr] = self.states;
+        let (free, sequence) = (f.chip.bytes[main] - self.weights[main], (sram + hbm + ddr) / d.seqs);
         let most = u32::MAX as i128;
         let fit = if d.form == 0 || free < 0 {
             0

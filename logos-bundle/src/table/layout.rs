@@ -15,7 +15,7 @@ pub const HEADER_ROWS: usize = 4;
 /// First word of every bundle: `LOGS` in memory order.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"LOGS");
 /// Layout version; a reader refuses any other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// An absent index or operand.
 pub const NONE: u32 = u32::MAX;
 
@@ -39,7 +39,7 @@ pub mod header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum Part {
-    /// One row: [`deployment`].
+    /// Two rows: [`deployment`].
     Deployment = 0,
     /// Two rows: [`chip`].
     Chip = 1,
@@ -74,7 +74,8 @@ pub enum Part {
 /// Number of parts.
 pub const PARTS: usize = 15;
 
-/// A deployment: what was asked for, and the first facts of fit. Bytes are 64-bit.
+/// A deployment: what was asked for, and the first facts of fit. Bytes are 64-bit. Two rows, addressed as 32 words; those of
+/// the second that have no name are 0.
 pub mod deployment {
     /// Model name (string).
     pub const MODEL: usize = 0;
@@ -100,6 +101,10 @@ pub mod deployment {
     pub const MAX_CTX: usize = 14;
     /// Most sequences that fit at this context.
     pub const MAX_SEQS: usize = 15;
+    /// Of the weight bytes, those that lie in DDR because HBM does not hold them; 0 where the chip has no HBM.
+    pub const DDR_WEIGHT_BYTES: usize = 16;
+    /// Of the state bytes, those that stay in SRAM.
+    pub const SRAM_STATE_BYTES: usize = 18;
 }
 
 /// The chip: facts and unit model. Two rows, addressed as 32 words.

@@ -116,8 +116,7 @@ impl<'a> Bundle<'a> {
         for part in PART_LIST {
             let (first, rows) = source.directory(part);
             let enough = match part {
-                Part::Deployment => rows == 1,
-                Part::Chip => rows == 2,
+                Part::Deployment | Part::Chip => rows == 2,
                 Part::Digests => rows == source.directory(Part::Programs).1,
                 Part::Strings => u64::from(word(header::STRING_BYTES)) <= u64::from(rows) * (ROW * 4) as u64,
                 Part::Programs
@@ -201,6 +200,8 @@ impl<'a> Bundle<'a> {
             weight_bytes: wide(Part::Deployment, deployment::WEIGHT_BYTES),
             state_bytes: wide(Part::Deployment, deployment::STATE_BYTES),
             kv_bytes: wide(Part::Deployment, deployment::KV_BYTES),
+            ddr_weight_bytes: wide(Part::Deployment, deployment::DDR_WEIGHT_BYTES),
+            sram_state_bytes: wide(Part::Deployment, deployment::SRAM_STATE_BYTES),
             hbm_bytes: wide(Part::Chip, chip::HBM_BYTES),
             ddr_bytes: wide(Part::Chip, chip::DDR_BYTES),
             max_ctx: self.asked(deployment::MAX_CTX),

@@ -18,7 +18,7 @@ use crate::request::Form;
 use crate::spatial::SpatialProgram;
 pub(crate) use program::{recipe_row, statement_row};
 pub(crate) use table::Row;
-use table::{Table, blank, put_pair, put_wide};
+use table::{Table, put_pair, put_wide};
 
 /// A program with its lowering.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ pub fn bundle(contents: &Contents<'_>) -> Result<Vec<u32>, Refusal> {
 }
 
 fn write_deployment(table: &mut Table, contents: &Contents<'_>) {
-    let mut row = blank();
+    let mut row = [0; 2 * ROW];
     let (seqs, tokens, ctx) = sizes(contents.form);
     put_pair(&mut row, deployment_row::MODEL, table.string(contents.model));
     row[deployment_row::FORM] = match contents.form {
@@ -93,7 +93,11 @@ fn write_deployment(table: &mut Table, contents: &Contents<'_>) {
     put_wide(&mut row, deployment_row::KV_BYTES, contents.fit.kv_bytes);
     row[deployment_row::MAX_CTX] = contents.fit.max_ctx;
     row[deployment_row::MAX_SEQS] = contents.fit.max_seqs;
-    table.push(Part::Deployment, row);
+    put_wide(&mut row, deployment_row::DDR_WEIGHT_BYTES, contents.fit.ddr_weight_bytes);
+    put_wide(&mut row, deployment_row::SRAM_STATE_BYTES, contents.fit.sram_state_bytes);
+    for row in row.as_chunks().0 {
+        table.push(Part::Deployment, *row);
+    }
 }
 
 fn write_chip(table: &mut Table, chip: &Chip, tp: u32) {

@@ -30,6 +30,10 @@ pub struct FitFacts {
     pub state_bytes: u64,
     /// Of these, KV caches.
     pub kv_bytes: u64,
+    /// Of the weights, those in DDR beside an HBM that does not hold them.
+    pub ddr_weight_bytes: u64,
+    /// Of the state, what stays in SRAM.
+    pub sram_state_bytes: u64,
     /// The memory weights and states live in: HBM, or DDR where the chip has no HBM.
     pub memory: &'static str,
     /// Its size, as the chip's facts state it.
@@ -43,7 +47,8 @@ pub struct FitFacts {
 impl FitFacts {
     /// Bytes that weights and states leave free.
     pub const fn headroom_bytes(&self) -> u64 {
-        self.memory_bytes.saturating_sub(self.weight_bytes).saturating_sub(self.state_bytes)
+        let weights = self.weight_bytes.saturating_sub(self.ddr_weight_bytes);
+        self.memory_bytes.saturating_sub(weights).saturating_sub(self.state_bytes)
     }
 }
 
@@ -105,6 +110,8 @@ impl<'a> Need<'a> {
             weight_bytes: word(ledger.weights)?,
             state_bytes: word(need - ledger.weights)?,
             kv_bytes: word(kv)?,
+            ddr_weight_bytes: 0,
+            sram_state_bytes: 0,
             memory,
             memory_bytes,
             max_ctx: self.max_ctx(&ledger)?,

@@ -24,7 +24,7 @@ const NO: u32 = NONE;
 /// The table of the module's documentation.
 pub(super) fn table() -> Parts {
     let mut parts: Parts = std::vec![std::vec![]; PARTS];
-    parts[0] = std::vec![[0, 5, 0, 1, 1, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]];
+    parts[0] = std::vec![[0, 5, 0, 1, 1, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], [0; 16]];
     parts[1] = chip().to_vec();
     parts[2] = std::vec![[0, 5, 0, 5, 1, 1, 0, 2, 0, 3, 0, 1, 0, 1, 4, 0]];
     parts[3] = std::vec![[0, 4, 1, 0, 3, 0, 2, 0, 0, 75, 0, 60, 0, 3, 61, 0]];

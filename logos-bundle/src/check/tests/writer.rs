@@ -224,6 +224,7 @@ impl Model {
         let layers: u32 = self.programs.iter().filter(|p| p.role == 1).map(|p| p.layers).sum();
         let ctx = if self.form == 0 { 0 } else { self.context() };
         parts[0].push([0, 5, self.form, self.chips, self.seqs, self.tokens, ctx, layers, 0, 0, 0, 0, 0, 0, ctx, 0]);
+        parts[0].push([0; 16]);
         parts[1].extend(chip());
         parts[9] = self.ropes.clone();
         parts[13] = vec![[u32::from_le_bytes(*b"test"); 16]];
@@ -291,16 +292,20 @@ impl Model {
     }
 
     fn totals(&self, parts: &mut Parts) {
-        let (mut weights, mut states, mut caches) = (0i128, 0i128, 0i128);
+        let (mut weights, mut in_ddr, mut states, mut in_sram, mut caches) = (0i128, 0i128, 0i128, 0i128, 0i128);
         for draft in &self.programs {
             for (i, v) in draft.values.iter().enumerate() {
                 let parts = if v[7] == 0 { 1 } else { v[8] as i128 };
                 let share =
                     program::bytes(v[3], v[5] as i128 * v[6] as i128 / parts) * v[4] as i128 * draft.layers as i128;
                 match v[2] {
-                    role::WEIGHT if v[13] == 0 => weights += share,
+                    role::WEIGHT if v[13] == 0 => {
+                        weights += share;
+                        in_ddr += if v[10] == 2 { share } else { 0 };
+                    }
                     role::STATE => {
                         states += share;
+                        in_sram += if v[10] == 0 { share } else { 0 };
                         let i = i as u32;
                         let cache = |s: &&Row| match s[0] {
                             op::ATTENTION => s[6] == i || s[7] == i,
@@ -316,8 +321,10 @@ impl Model {
         wide(&mut parts[0][0], 8, weights);
         wide(&mut parts[0][0], 10, states);
         wide(&mut parts[0][0], 12, caches);
+        wide(&mut parts[0][1], 0, in_ddr);
+        wide(&mut parts[0][1], 2, in_sram);
         let [_, memory] = chip();
-        let free = (memory[8] as i128 | (memory[9] as i128) << 32) - weights;
+        let free = (memory[8] as i128 | (memory[9] as i128) << 32) - (weights - in_ddr);
         let sequence = states / self.seqs as i128;
         let fit = if sequence == 0 { u32::MAX as i128 } else { free / sequence };
         parts[0][0][15] = if self.form == 0 { 0 } else { fit.min(u32::MAX as i128) as u32 };
