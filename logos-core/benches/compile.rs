@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use logos_core::certify::{Composition, Duty, compose};
 use logos_core::chip::{self, Chip};
 use logos_core::kinds::{self, KindProgram, Role};
+use logos_core::lower::Homes;
 use logos_core::spatial::Tier;
 use logos_core::{DeploymentRequest, Form, Request, Weights, compile, config};
 
@@ -98,8 +99,7 @@ impl Case {
                         Role::Embed | Role::Head => Duty::OnceAStep,
                         Role::Layer => Duty::Layers(kind.layers.len() as u64),
                     },
-                    main: Tier::Hbm,
-                    hidden: Tier::Sram,
+                    homes: &Homes::all_in(Tier::Hbm, Tier::Sram),
                 });
                 std::hint::black_box(
                     composed.unwrap_or_else(|error| panic!("{} of {}: {error:?}", kind.name, self.label)),

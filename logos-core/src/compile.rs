@@ -7,17 +7,18 @@ use logos_bundle::check;
 use crate::author::{self, Part, Source};
 use crate::certify::{ComposeError, Composition, Duty, compose};
 use crate::checkpoint::{self, Adopted, Headers};
-use crate::chip::Chip;
+use crate::chip::{Chip, UnitModel};
 use crate::emit::{self, Contents, Lowering};
 use crate::kinds::{self, Identities, KindProgram, Role};
 use crate::language::ast::Storage;
-use crate::lower::StatementError;
+use crate::lower::{Homes, StatementError};
 use crate::place::PlaceError;
 use crate::refusal::{At, Code, Key, Refusal};
 use crate::request::{self, DeploymentRequest, Description, Form, Request, Weights};
+use crate::residency::Laid;
 use crate::spatial::{SpatialProgram, Tier};
 use crate::spec::{Dtype, Held, ModelSpec};
-use crate::{chip, config, fit};
+use crate::{chip, config, fit, residency};
 
 /// A compiled deployment.
 #[derive(Clone, Debug)]
@@ -117,8 +118,8 @@ pub(crate) struct Deployed {
     pub(crate) fit: fit::FitFacts,
     /// The programs, in order.
     pub(crate) programs: Vec<KindProgram>,
-    /// Of each its lowering.
-    pub(crate) spatial: Vec<SpatialProgram>,
+    /// Of each its memories and its lowering.
+    pub(crate) laid: Laid,
     /// The bundle's words, checked.
     pub(crate) words: Vec<u32>,
 }
@@ -135,30 +136,20 @@ pub(crate) fn deploy(
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let fit = fit::facts(spec, chip, deployment, request.weights).map_err(|refusal| vec![refusal])?;
+    let need = fit::Need::of(spec, chip, deployment, request.weights).map_err(|refusal| vec![refusal])?;
     let DeploymentRequest { name, form, .. } = deployment;
     let tp = &deployment.chips();
     let here = |refusal: Refusal| in_deployment(refusal, name);
     let programs = kinds::programs(spec, *form, *tp, request.weights)
         .map_err(|found| found.into_iter().map(here).collect::<Vec<_>>())?;
-
-    let lowered: Vec<Result<SpatialProgram, Refusal>> = programs
-        .iter()
-        .map(|kind| lower(spec, chip, *form, kind).map_err(|error| refusal(error, name, *form, kind)))
-        .collect();
-    let mut spatial = Vec::with_capacity(lowered.len());
-    let mut refusals = Vec::new();
-    for result in lowered {
-        match result {
-            Ok(program) => spatial.push(program),
-            Err(refusal) => refusals.push(refusal),
-        }
-    }
-    if !refusals.is_empty() {
-        return Err(refusals);
-    }
+    let laid = lay(spec, chip, *form, &programs, need.excess());
+    let Layout { laid, in_ddr, in_sram } = laid.map_err(|errors| {
+        let refused = |(at, error): (usize, ComposeError)| refusal(error, name, *form, &programs[at]);
+        errors.into_iter().map(refused).collect::<Vec<_>>()
+    })?;
+    let fit = need.facts(in_ddr, in_sram).map_err(|refusal| vec![refusal])?;
     let parts: Vec<Lowering<'_>> =
-        programs.iter().zip(&spatial).map(|(kind, spatial)| Lowering { kind, spatial }).collect();
+        programs.iter().zip(&laid.spatial).map(|(kind, spatial)| Lowering { kind, spatial }).collect();
     let identities = Identities::new(spec, *form, *tp, request.weights);
     let words = emit::bundle(&Contents {
         model: request.model,
@@ -172,33 +163,73 @@ pub(crate) fn deploy(
     })
     .map_err(|refusal| vec![here(refusal)])?;
     verify(&words, name).map_err(|refusal| vec![refusal])?;
-    Ok(Deployed { fit, programs, spatial, words })
+    Ok(Deployed { fit, programs, laid, words })
 }
 
-/// Lowers and certifies one program of a deployment.
-pub(crate) fn lower(
+/// A deployment's programs in their memories, lowered and certified.
+pub(crate) struct Layout {
+    pub(crate) laid: Laid,
+    /// Bytes of experts in DDR because HBM does not hold them.
+    pub(crate) in_ddr: u64,
+    /// Bytes of state that stay in SRAM.
+    pub(crate) in_sram: u64,
+}
+
+/// Decides the memories of all programs together and lowers each; `excess` bytes of experts have to leave HBM.
+///
+/// # Errors
+/// Of each program that does not lower, its place in the list and why.
+pub(crate) fn lay(
     spec: &ModelSpec,
     chip: &Chip,
     form: Form,
-    kind: &KindProgram,
-) -> Result<SpatialProgram, ComposeError> {
+    programs: &[KindProgram],
+    excess: u64,
+) -> Result<Layout, Vec<(usize, ComposeError)>> {
     let (seqs, tokens, _) = emit::sizes(form);
-    let unit = chip.unit_at(kind.authored.program.chips);
-    let main = if unit.hbm_rate > 0 { Tier::Hbm } else { Tier::Ddr };
+    let rows = u64::from(seqs) * u64::from(tokens);
+    let unit = chip.unit_at(programs.first().map_or(1, |kind| kind.authored.program.chips));
+    let mut homes = vec![homes(spec, chip, rows); programs.len()];
+    let in_ddr = residency::offload(programs, &mut homes, rows, excess);
+    let mut spatial = Vec::with_capacity(programs.len());
+    let mut errors = Vec::new();
+    for (at, (kind, homes)) in programs.iter().zip(&homes).enumerate() {
+        match lower(&unit, form, kind, homes) {
+            Ok(program) => spatial.push(program),
+            Err(error) => errors.push((at, error)),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut laid = Laid { homes, spatial };
+    let in_sram =
+        residency::keep_states(programs, &unit, &mut laid, |at, homes| lower(&unit, form, &programs[at], homes));
+    Ok(Layout { laid, in_ddr, in_sram })
+}
+
+/// Lowers and certifies one program of a deployment.
+fn lower(unit: &UnitModel, form: Form, kind: &KindProgram, homes: &Homes) -> Result<SpatialProgram, ComposeError> {
+    let (seqs, tokens, _) = emit::sizes(form);
     let last_rows_only = kind.role == Role::Head && matches!(form, Form::Prefill { .. });
     let rows = if last_rows_only { u64::from(seqs) } else { u64::from(seqs) * u64::from(tokens) };
     compose(&Composition {
         program: &kind.authored.program,
-        unit: &unit,
+        unit,
         rows,
         seqs: u64::from(seqs),
         duty: match kind.role {
             Role::Embed | Role::Head => Duty::OnceAStep,
             Role::Layer => Duty::Layers(kind.layers.len() as u64),
         },
-        main,
-        hidden: hidden_tier(chip, hidden_bytes(spec, u64::from(seqs) * u64::from(tokens)), main),
+        homes,
     })
+}
+
+/// Weights and states in the main memory, HBM where there is one; the hidden state between programs where [`hidden_tier`] says.
+fn homes(spec: &ModelSpec, chip: &Chip, rows: u64) -> Homes {
+    let main = if chip.unit().hbm_rate > 0 { Tier::Hbm } else { Tier::Ddr };
+    Homes::all_in(main, hidden_tier(chip, hidden_bytes(spec, rows), main))
 }
 
 /// Bytes of a hidden state that enters and one that leaves.

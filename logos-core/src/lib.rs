@@ -19,6 +19,7 @@ pub mod place;
 pub mod reference;
 pub mod refusal;
 pub mod request;
+pub mod residency;
 pub mod shard;
 #[cfg(any(test, feature = "simulate"))]
 pub mod simulate;

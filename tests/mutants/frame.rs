@@ -2,6 +2,7 @@
 
 use logos_bundle::table::layout::*;
 
+use super::table::Table;
 use super::trial::{Kind, Trial};
 
 /// Words that are indices or counts of rows, and that nothing but an index may be in.
@@ -86,7 +87,7 @@ pub(crate) fn run(trial: &mut Trial<'_>) {
         }
     }
     for &(part, fields, limit) in LIMITED {
-        for row in 0..table.rows(part).len() {
+        for row in 0..named(&table, part) {
             for &field in fields {
                 trial.reject(Kind("number at its limit", &[0]), format_args!("{part:?} {row} {field}"), |t| {
                     t.set(part, row, field, limit);
@@ -96,7 +97,7 @@ pub(crate) fn run(trial: &mut Trial<'_>) {
     }
     let bytes = trial.subject.words[header::STRING_BYTES];
     for &(part, fields) in STRINGS {
-        for row in 0..table.rows(part).len() {
+        for row in 0..named(&table, part) {
             for &field in fields {
                 trial.reject(Kind("string past the strings", &[0]), format_args!("{part:?} {row}"), |t| {
                     let offset = t.get(part, row, field);
@@ -110,7 +111,17 @@ pub(crate) fn run(trial: &mut Trial<'_>) {
     }
 }
 
+/// Rows of a part that have the fields of its first one: the deployment's words go on in its second.
+fn named(table: &Table, part: Part) -> usize {
+    if part == Part::Deployment { 1 } else { table.rows(part).len() }
+}
+
 fn reserved(trial: &mut Trial<'_>) {
+    for field in deployment::SRAM_STATE_BYTES + 2..2 * ROW {
+        trial.reject(Kind("reserved word", &[0]), format_args!("deployment {field}"), |t| {
+            t.set(Part::Deployment, field / ROW, field % ROW, 1 << 31);
+        });
+    }
     for &(part, fields) in RESERVED {
         for row in 0..trial.table().rows(part).len() {
             for &field in fields {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::chip::UnitModel;
 use crate::language::ast::{Program, ValueId};
-use crate::lower::{Context, Cuts, StatementError, has_barrier, lower};
+use crate::lower::{Context, Cuts, Homes, StatementError, has_barrier, lower};
 use crate::place::PlaceError;
 use crate::spatial::{Binder, Section, SpatialProgram, Tier};
 
@@ -34,10 +34,8 @@ pub struct Composition<'a> {
     pub seqs: u64,
     /// What it is for.
     pub duty: Duty,
-    /// Tier of weights and states.
-    pub main: Tier,
-    /// Tier of the hidden state between programs.
-    pub hidden: Tier,
+    /// Memories of weights, states and the hidden state.
+    pub homes: &'a Homes,
 }
 
 /// Why a program has no certified lowering.
@@ -67,10 +65,9 @@ fn group_size(unit: &UnitModel, rows: u64, near: u64) -> u64 {
 /// # Errors
 /// [`ComposeError`] of the candidate that came nearest: the first statement that does not lower, or what does not fit.
 pub fn compose(composition: &Composition<'_>) -> Result<SpatialProgram, ComposeError> {
-    let &Composition { program, unit, rows, seqs, duty, main, hidden } = composition;
+    let &Composition { program, unit, rows, seqs, duty, homes } = composition;
     let at_once = |error| StatementError { statement: 0, binder: String::new(), error };
-    let cx = Context::new(program, unit, rows, seqs, main, hidden)
-        .map_err(|error| ComposeError::Statement(at_once(error)))?;
+    let cx = Context::new(program, unit, rows, seqs, homes).map_err(|error| ComposeError::Statement(at_once(error)))?;
     let single = Cuts::single(&cx);
     let order = match duty {
         Duty::OnceAStep => Order::Repeats,
@@ -162,7 +159,7 @@ fn tier_of(cx: &Context<'_>, value: ValueId, sections: &[Section]) -> Option<Tie
                     stage.part == logos_bundle::table::layout::part::SPILL && cx.binds(stage.statement, value)
                 })
             });
-            spilled.then_some(cx.main)
+            spilled.then_some(cx.homes.main)
         }),
     }
 }

@@ -11,7 +11,7 @@ use crate::emit::{self, Contents, Lowering};
 use crate::kinds::{KindProgram, Role as ProgramRole};
 use crate::language::ast::{Element, Role, Shape, Sharding, Storage};
 use crate::language::{self, Builder, ProgramError};
-use crate::lower::storage_bytes;
+use crate::lower::{Homes, storage_bytes};
 use crate::ops::MatMul;
 use crate::request::{Form, MOST_ROWS};
 use crate::spatial::{SpatialProgram, Tier};
@@ -163,12 +163,10 @@ impl Gemm {
             rows: u64::from(self.m),
             seqs: 1,
             duty: Duty::OnceAStep,
-            main,
-            hidden: compile::hidden_tier(chip, x.saturating_add(y), main),
+            homes: &Homes::all_in(main, compile::hidden_tier(chip, x.saturating_add(y), main)),
         })
         .map_err(|error| vec![compile::refusal(error, NAME, form, &kind)])?;
-        let fit =
-            FitFacts { weight_bytes: w, state_bytes: 0, kv_bytes: 0, memory, memory_bytes, max_ctx: 0, max_seqs: 0 };
+        let fit = FitFacts { weight_bytes: w, memory, memory_bytes, ..FitFacts::NOTHING };
         let words = emit::bundle(&Contents {
             model: NAME,
             chip,

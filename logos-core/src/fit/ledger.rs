@@ -20,6 +20,8 @@ type Bytes = Result<u128, TooLarge>;
 pub(super) struct Ledger {
     /// Weights.
     pub(super) weights: u128,
+    /// Of these, what experts are chosen of: the weights that may lie in DDR beside an HBM.
+    pub(super) experts: u128,
     /// KV caches, one entry a different length bound.
     pub(super) caches: Vec<Cache>,
     /// Recurrent states and convolution taps of one sequence: the same at every context.
@@ -39,7 +41,7 @@ impl Ledger {
     /// Of a chip among `tp`, a width that the model admits; `lookup` where the step looks its tokens up.
     pub(super) fn of(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool) -> Result<Ledger, TooLarge> {
         let walk = |row| Walk { tp: u128::from(tp.max(1)), spec, row, weights };
-        let mut ledger = Ledger { weights: 0, caches: Vec::new(), recurrent: 0 };
+        let mut ledger = Ledger { weights: 0, experts: 0, caches: Vec::new(), recurrent: 0 };
         let mut layers = vec![0u128; spec.layers.len()];
         for &row in &spec.layer_of {
             if let Some(n) = layers.get_mut(row as usize) {
@@ -50,6 +52,9 @@ impl Ledger {
             let walk = walk(Some(row));
             let mut one = walk.arrangement(&layer.arrangement)?;
             one = add(one, walk.feed_forward(&layer.feed_forward)?)?;
+            if let FeedForward::Experts(experts) = &layer.feed_forward {
+                ledger.experts = add(ledger.experts, mul(walk.chosen(experts)?, n)?)?;
+            }
             match &layer.mixer {
                 Mixer::Attention(attention) => {
                     one = add(one, walk.attention(attention)?)?;
@@ -279,8 +284,13 @@ impl Walk<'_> {
         }
     }
 
+    /// The experts that a router chooses of.
+    fn chosen(&self, experts: &Experts) -> Bytes {
+        mul(self.mlp(&experts.one())?, u128::from(experts.count))
+    }
+
     fn experts(&self, experts: &Experts) -> Bytes {
-        let mut sum = mul(self.mlp(&experts.one())?, u128::from(experts.count))?;
+        let mut sum = self.chosen(experts)?;
         sum = add(sum, self.choosing(&experts.router.linear)?)?;
         if let Some(correction) = &experts.router.correction {
             sum = add(sum, self.vector(correction, Cut::Whole)?)?;

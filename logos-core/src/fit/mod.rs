@@ -45,6 +45,19 @@ pub struct FitFacts {
 }
 
 impl FitFacts {
+    /// Of nothing, on no chip.
+    pub const NOTHING: FitFacts = FitFacts {
+        weight_bytes: 0,
+        state_bytes: 0,
+        kv_bytes: 0,
+        ddr_weight_bytes: 0,
+        sram_state_bytes: 0,
+        memory: "",
+        memory_bytes: 0,
+        max_ctx: 0,
+        max_seqs: 0,
+    };
+
     /// Bytes that weights and states leave free.
     pub const fn headroom_bytes(&self) -> u64 {
         let weights = self.weight_bytes.saturating_sub(self.ddr_weight_bytes);
@@ -52,83 +65,107 @@ impl FitFacts {
     }
 }
 
-/// The facts of fit of a deployment that [`request::check_deployment`](crate::request::check_deployment) has nothing
-/// against.
-///
-/// # Errors
-/// [`Code::FitMemory`] where weights and states of a chip exceed its memory, at the key that is too large, with what
-/// would fit instead; [`Code::SizeOverflow`] where they exceed 64 bits.
-pub fn facts(
-    spec: &ModelSpec,
-    chip: &Chip,
-    deployment: &DeploymentRequest,
-    weights: Weights,
-) -> Result<FitFacts, Refusal> {
-    let need = Need::of(spec, chip, deployment, weights);
-    need.facts().unwrap_or_else(|TooLarge| {
-        let message = "the model's bytes on one chip leave 64 bits";
-        Err(Refusal::new(Code::SizeOverflow, At::Model, message).help("check the sizes in the model's config"))
-    })
-}
-
-/// A deployment as memory sees it.
-struct Need<'a> {
+/// What a deployment needs of a chip's memories, in bytes of one chip.
+#[derive(Debug)]
+pub struct Need<'a> {
     spec: &'a ModelSpec,
     chip: &'a Chip,
     deployment: &'a DeploymentRequest,
     weights: Weights,
     ctx: u32,
     sequences: u32,
+    ledger: Ledger,
 }
 
 impl<'a> Need<'a> {
-    fn of(spec: &'a ModelSpec, chip: &'a Chip, deployment: &'a DeploymentRequest, weights: Weights) -> Self {
+    /// Of a deployment that [`request::check_deployment`](crate::request::check_deployment) has nothing against.
+    ///
+    /// # Errors
+    /// [`Code::FitMemory`] where weights and states of a chip exceed its memory, at the key that is too large, with what
+    /// would fit instead; [`Code::SizeOverflow`] where they exceed 64 bits.
+    pub fn of(
+        spec: &'a ModelSpec,
+        chip: &'a Chip,
+        deployment: &'a DeploymentRequest,
+        weights: Weights,
+    ) -> Result<Self, Refusal> {
         let (ctx, sequences) = match deployment.form {
             Form::Forward { rows: _ } => (0, 0),
             Form::Decode { ctx, batch } => (ctx, batch),
             // One sequence, over the decode step's own state.
             Form::Prefill { ctx, chunk: _ } => (ctx, 1),
         };
-        Need { spec, chip, deployment, weights, ctx, sequences }
+        let need = || {
+            let ledger = ledger(spec, deployment, deployment.chips(), weights)?;
+            let need = Need { spec, chip, deployment, weights, ctx, sequences, ledger };
+            Ok(if need.held_by(&need.ledger)? { Ok(need) } else { Err(need.refusal()?) })
+        };
+        need().unwrap_or_else(|too_large| Err(overflow(too_large)))
     }
 
-    fn ledger(&self, tp: u32) -> Result<Ledger, TooLarge> {
-        let lookup = !matches!(self.deployment.form, Form::Forward { .. });
-        Ledger::of(self.spec, tp, self.weights, lookup)
+    /// Bytes of experts that HBM does not hold beside all else.
+    pub fn excess(&self) -> u64 {
+        let (memory, _) = self.chip.main_memory();
+        let all = self.ledger.all(self.ctx, self.sequences).unwrap_or(u128::MAX);
+        let excess = all.saturating_sub(u128::from(memory)).min(self.ledger.experts);
+        u64::try_from(excess).unwrap_or(u64::MAX)
     }
 
-    fn facts(&self) -> Result<Result<FitFacts, Refusal>, TooLarge> {
-        let ledger = self.ledger(self.deployment.chips())?;
+    /// The facts of fit, with `in_ddr` bytes of experts in DDR beside an HBM, and `in_sram` bytes of state in SRAM.
+    ///
+    /// # Errors
+    /// [`Code::SizeOverflow`].
+    pub fn facts(&self, in_ddr: u64, in_sram: u64) -> Result<FitFacts, Refusal> {
+        self.counted(in_ddr, in_sram).map_err(overflow)
+    }
+
+    fn counted(&self, in_ddr: u64, in_sram: u64) -> Result<FitFacts, TooLarge> {
+        let ledger = &self.ledger;
         let (memory_bytes, memory) = self.chip.main_memory();
-        let need = ledger.all(self.ctx, self.sequences)?;
-        if need > u128::from(memory_bytes) {
-            return Ok(Err(self.refusal(&ledger)?));
-        }
-        // Each part is below a need that fits, so each fits 64 bits.
-        let kv = ledger.kv(self.ctx)? * u128::from(self.sequences);
-        Ok(Ok(FitFacts {
+        let state = ledger.all(self.ctx, self.sequences)?.saturating_sub(ledger.weights);
+        let kv = ledger.kv(self.ctx)?.checked_mul(u128::from(self.sequences)).ok_or(TooLarge)?;
+        let room = u128::from(memory_bytes) + u128::from(in_ddr);
+        Ok(FitFacts {
             weight_bytes: word(ledger.weights)?,
-            state_bytes: word(need - ledger.weights)?,
+            state_bytes: word(state)?,
             kv_bytes: word(kv)?,
-            ddr_weight_bytes: 0,
-            sram_state_bytes: 0,
+            ddr_weight_bytes: in_ddr,
+            sram_state_bytes: in_sram,
             memory,
             memory_bytes,
-            max_ctx: self.max_ctx(&ledger)?,
-            max_seqs: self.max_seqs(&ledger)?,
-        }))
+            max_ctx: self.max_ctx(room)?,
+            max_seqs: self.max_seqs(room)?,
+        })
+    }
+
+    /// Whether the chip's memories hold what a chip keeps by `ledger`: all in the main memory, or as many experts as need be in DDR
+    /// beside an HBM.
+    fn held_by(&self, ledger: &Ledger) -> Result<bool, TooLarge> {
+        let all = ledger.all(self.ctx, self.sequences)?;
+        let excess = all.saturating_sub(u128::from(self.chip.main_memory().0));
+        Ok(excess <= ledger.experts.min(self.beside()))
+    }
+
+    /// Bytes of DDR beside an HBM.
+    fn beside(&self) -> u128 {
+        let unit = self.chip.unit();
+        if unit.hbm_bytes > 0 && unit.ddr_rate > 0 { u128::from(unit.ddr_bytes) } else { 0 }
+    }
+
+    /// The most that weights and states may take: the main memory, and what experts may take of DDR.
+    fn room(&self) -> u128 {
+        u128::from(self.chip.main_memory().0) + self.ledger.experts.min(self.beside())
     }
 
     /// Largest context with these sequences. The need never falls as the context grows, so halving finds it.
-    fn max_ctx(&self, ledger: &Ledger) -> Result<u32, TooLarge> {
+    fn max_ctx(&self, room: u128) -> Result<u32, TooLarge> {
         if self.sequences == 0 {
             return Ok(0);
         }
-        let memory = u128::from(self.chip.main_memory().0);
         let (mut fits, mut most) = (0, self.spec.max_context);
         while fits < most {
             let middle = fits + (most - fits).div_ceil(2);
-            if ledger.all(middle, self.sequences)? <= memory {
+            if self.ledger.all(middle, self.sequences)? <= room {
                 fits = middle;
             } else {
                 most = middle - 1;
@@ -138,12 +175,12 @@ impl<'a> Need<'a> {
     }
 
     /// Most sequences at this context.
-    fn max_seqs(&self, ledger: &Ledger) -> Result<u32, TooLarge> {
+    fn max_seqs(&self, room: u128) -> Result<u32, TooLarge> {
         if self.sequences == 0 {
             return Ok(0);
         }
-        let free = u128::from(self.chip.main_memory().0).saturating_sub(ledger.weights);
-        let fits = free.checked_div(ledger.sequence(self.ctx)?).unwrap_or(u128::from(u32::MAX));
+        let free = room.saturating_sub(self.ledger.weights);
+        let fits = free.checked_div(self.ledger.sequence(self.ctx)?).unwrap_or(u128::from(u32::MAX));
         Ok(u32::try_from(fits).unwrap_or(u32::MAX))
     }
 
@@ -152,15 +189,16 @@ impl<'a> Need<'a> {
     }
 
     /// Says which key is too large, by how much, and what would fit.
-    fn refusal(&self, ledger: &Ledger) -> Result<Refusal, TooLarge> {
+    fn refusal(&self) -> Result<Refusal, TooLarge> {
+        let ledger = &self.ledger;
         let (memory_bytes, memory) = self.chip.main_memory();
+        let room = self.room();
         let sequence = ledger.sequence(self.ctx)?;
         let Need { ctx, sequences, .. } = *self;
         let tp = self.deployment.chips();
-        let max_seqs = self.max_seqs(ledger)?;
-        let max_ctx = self.max_ctx(ledger)?;
+        let (max_seqs, max_ctx) = (self.max_seqs(room)?, self.max_ctx(room)?);
         let mut help = Vec::new();
-        let (key, message) = if ledger.weights >= u128::from(memory_bytes) || sequences == 0 {
+        let (key, message) = if ledger.weights >= room || sequences == 0 {
             (Key::Tp, format!("the weights alone exceed the {memory} of {tp} {}", chips(tp)))
         } else if max_seqs == 0 {
             let message = format!("one sequence of {ctx} positions does not fit the {memory} of {tp} {}", chips(tp));
@@ -204,15 +242,24 @@ impl<'a> Need<'a> {
 
     /// Admitted widths of the chip's domain that would hold the deployment.
     fn widths(&self) -> Result<Vec<String>, TooLarge> {
-        let memory = u128::from(self.chip.main_memory().0);
         let mut widths = Vec::new();
         for tp in shard::widths(self.spec, self.chip.domain()) {
-            if self.ledger(tp)?.all(self.ctx, self.sequences)? <= memory {
+            if self.held_by(&ledger(self.spec, self.deployment, tp, self.weights)?)? {
                 widths.push(tp.to_string());
             }
         }
         Ok(widths)
     }
+}
+
+/// What one of `tp` chips keeps.
+fn ledger(spec: &ModelSpec, deployment: &DeploymentRequest, tp: u32, weights: Weights) -> Result<Ledger, TooLarge> {
+    Ledger::of(spec, tp, weights, !matches!(deployment.form, Form::Forward { .. }))
+}
+
+fn overflow(TooLarge: TooLarge) -> Refusal {
+    let message = "the model's bytes on one chip leave 64 bits";
+    Refusal::new(Code::SizeOverflow, At::Model, message).help("check the sizes in the model's config")
 }
 
 fn word(n: u128) -> Result<u64, TooLarge> {

@@ -10,6 +10,11 @@ fn decode(tp: u32, ctx: u32, batch: u32) -> DeploymentRequest {
     DeploymentRequest { name: "DECODE".into(), form: Form::Decode { ctx, batch }, tp: Some(tp) }
 }
 
+/// The facts where everything lies in the main memory.
+fn facts(spec: &ModelSpec, chip: &Chip, deployment: &DeploymentRequest, weights: Weights) -> Result<FitFacts, Refusal> {
+    Need::of(spec, chip, deployment, weights)?.facts(0, 0)
+}
+
 fn ledger(spec: &ModelSpec, tp: u32) -> Ledger {
     Ledger::of(spec, tp, Weights::Config, true).unwrap()
 }

@@ -4,11 +4,13 @@
 //! schedule. Does not know cells, sites or times; RULES.md section 3 is the table that it follows, and each operation's
 //! own file has its row.
 
+mod homes;
 mod net;
 mod parts;
 mod table;
 mod tiles;
 
+pub use homes::Homes;
 pub use net::{Net, Slot, Want, share, storage_bytes};
 pub use parts::{Bound, Lower};
 pub use table::{Row, rows_of};
@@ -87,10 +89,8 @@ pub struct Context<'a> {
     pub statements: Vec<Row>,
     /// Columns of a token, by value.
     pub tile: Vec<u64>,
-    /// Tier of weights and states.
-    pub main: Tier,
-    /// Tier of the hidden state between programs.
-    pub hidden: Tier,
+    /// Memories of weights, states and the hidden state.
+    pub homes: &'a Homes,
 }
 
 impl<'a> Context<'a> {
@@ -103,11 +103,10 @@ impl<'a> Context<'a> {
         unit: &'a UnitModel,
         rows: u64,
         seqs: u64,
-        main: Tier,
-        hidden: Tier,
+        homes: &'a Homes,
     ) -> Result<Self, LowerError> {
         let tile = tiles::assign(program, u64::from(unit.tile))?;
-        Ok(Context { program, unit, rows_of_program: rows, seqs, statements: rows_of(program), tile, main, hidden })
+        Ok(Context { program, unit, rows_of_program: rows, seqs, statements: rows_of(program), tile, homes })
     }
 
     /// Columns of a value on one chip.
@@ -131,12 +130,13 @@ impl<'a> Context<'a> {
     }
 
     /// Tier of a value: a bound one lies in main memory when it crosses sections.
-    pub fn tier(&self, value: ValueId) -> Tier {
-        let value = self.program.value(value);
+    pub fn tier(&self, id: ValueId) -> Tier {
+        let value = self.program.value(id);
         match (&value.origin, value.element) {
             (_, Element::Int) | (Origin::Declared(Role::Table(_)), _) => Tier::Sram,
-            (Origin::Declared(Role::Input), Element::Real) => self.hidden,
-            (Origin::Declared(Role::Weight | Role::State) | Origin::Bound(_), Element::Real) => self.main,
+            (Origin::Declared(Role::Input), Element::Real) => self.homes.hidden,
+            (Origin::Declared(Role::Weight | Role::State), Element::Real) => self.homes.of(id),
+            (Origin::Bound(_), Element::Real) => self.homes.main,
         }
     }
 
@@ -164,31 +164,40 @@ impl<'a> Context<'a> {
         &self.program.value(id).name
     }
 
-    /// Bytes kept in SRAM beside the buffers: inputs, tables and shown values of that tier.
+    /// Bytes kept in SRAM beside the buffers: see [`resident_bytes`].
     pub fn resident_bytes(&self) -> u64 {
-        let mut bytes = 0u64;
-        for (i, value) in self.program.values.iter().enumerate() {
-            let id = ValueId(i as u32);
-            let counted = match &value.origin {
-                Origin::Declared(Role::Input) => self.tier(id) == Tier::Sram,
-                Origin::Declared(Role::Table(_)) => true,
-                Origin::Declared(Role::Weight | Role::State) => false,
-                Origin::Bound(_) => self.shown_tier(id) == Some(Tier::Sram),
-            };
-            if counted {
-                let elements = self.rows(id).saturating_mul(self.cols(id));
-                bytes = bytes.saturating_add(storage_bytes(elements, value.storage));
-            }
-        }
-        bytes
+        resident_bytes(self.program, self.homes)
     }
 
     /// Tier a shown value is stored to; none for values that are not shown.
     pub fn shown_tier(&self, value: ValueId) -> Option<Tier> {
-        let shown = self.program.statements.iter().any(|s| matches!(s, Statement::Show { value: v } if *v == value));
-        let element = self.program.value(value).element;
-        shown.then_some(if element == Element::Int { Tier::Sram } else { self.hidden })
+        shown_tier(self.program, self.homes, value)
     }
+}
+
+/// Tier a shown value is stored to; none for values that are not shown.
+fn shown_tier(program: &Program, homes: &Homes, value: ValueId) -> Option<Tier> {
+    let shown = program.statements.iter().any(|s| matches!(s, Statement::Show { value: v } if *v == value));
+    let element = program.value(value).element;
+    shown.then_some(if element == Element::Int { Tier::Sram } else { homes.hidden })
+}
+
+/// Bytes of SRAM that a program takes beside its buffers: inputs, tables and shown values that lie there, and the states that stay.
+pub fn resident_bytes(program: &Program, homes: &Homes) -> u64 {
+    let mut bytes = homes.kept;
+    for (i, value) in program.values.iter().enumerate() {
+        let counted = match &value.origin {
+            Origin::Declared(Role::Input) => value.element == Element::Int || homes.hidden == Tier::Sram,
+            Origin::Declared(Role::Table(_)) => true,
+            Origin::Declared(Role::Weight | Role::State) => false,
+            Origin::Bound(_) => shown_tier(program, homes, ValueId(i as u32)) == Some(Tier::Sram),
+        };
+        if counted {
+            let elements = share(value, Axis::Rows).saturating_mul(share(value, Axis::Columns));
+            bytes = bytes.saturating_add(storage_bytes(elements, value.storage));
+        }
+    }
+    bytes
 }
 
 /// A net with its groups, ready to be placed and scheduled.
@@ -304,18 +313,23 @@ pub fn lower(cx: &Context<'_>, cuts: &Cuts, section: usize, rows: u64) -> Result
                 let bound = Bound { result: *result, operands };
                 op.lower(&mut net, &bound).map_err(at(i)).map_err(wrap)?;
                 if crossing[result.0 as usize] {
-                    let store =
-                        net.store(SPILL, *result, cx.main, net.tiles(*result) * groups, token_bytes(&net, *result));
+                    let store = net.store(
+                        SPILL,
+                        *result,
+                        cx.homes.main,
+                        net.tiles(*result) * groups,
+                        token_bytes(&net, *result),
+                    );
                     net.feed(store, *result, Want::Stream(1)).map_err(at(i)).map_err(wrap)?;
                 }
             }
             Statement::Append { value, state, .. } => {
                 let bytes = storage_bytes(rows * net.tile(*value), cx.program.value(*state).storage);
-                let store = net.store(0, *state, cx.main, net.tiles(*value) * groups, bytes);
+                let store = net.store(0, *state, cx.tier(*state), net.tiles(*value) * groups, bytes);
                 net.feed(store, *value, Want::Stream(1)).map_err(at(i)).map_err(wrap)?;
             }
             Statement::Show { value } => {
-                let tier = cx.shown_tier(*value).unwrap_or(cx.hidden);
+                let tier = cx.shown_tier(*value).unwrap_or(cx.homes.hidden);
                 let store = net.store(0, *value, tier, net.tiles(*value) * groups, token_bytes(&net, *value));
                 net.feed(store, *value, Want::Stream(1)).map_err(at(i)).map_err(wrap)?;
             }

@@ -157,7 +157,7 @@ impl Lower for CausalConv {
         if let Some((load, ring)) = ring_load {
             net.feed_loaded(conv, load, port)?;
             let (firings, bytes) = if net.groups == 1 { (tiles, token) } else { (1, whole) };
-            let store = net.store(3, ring, net.cx.main, firings, bytes);
+            let store = net.store(3, ring, net.cx.tier(ring), firings, bytes);
             net.link(store, conv, port, Slot::one(bytes))?;
         }
         net.emit(bound.result, conv);

@@ -207,7 +207,7 @@ impl Lower for GatedDeltaOp {
         }
         if let Some((load, s)) = load {
             net.feed_loaded(scan, load, port)?;
-            let store = net.store(2, s, net.cx.main, firings, bytes);
+            let store = net.store(2, s, net.cx.tier(s), firings, bytes);
             net.link_tokens(store, scan, port, Slot::one(bytes))?;
         }
         net.emit(bound.result, scan);

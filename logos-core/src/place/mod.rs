@@ -13,7 +13,7 @@ mod tests;
 pub use cells::{Terms, allocate, initiation_interval};
 pub(crate) use cells::{ceil_log2, recurrence, stream_bytes};
 pub use sites::{distance, settle};
-pub use space::assign_addresses;
+pub use space::{assign_addresses, buffer_space};
 
 /// Why a net has no place on the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -8,6 +8,16 @@ use super::PlaceError;
 /// Buffers start at multiples of this many bytes.
 const ALIGN: u64 = 64;
 
+/// Bytes that the buffers of a section take.
+pub fn buffer_space(edges: &[Edge]) -> u64 {
+    edges.iter().map(size).fold(0, u64::saturating_add)
+}
+
+/// Bytes a buffer takes, up to where the next may start.
+fn size(edge: &Edge) -> u64 {
+    edge.capacity.saturating_mul(edge.slot_bytes).div_ceil(ALIGN).saturating_mul(ALIGN)
+}
+
 /// Gives every buffer its address: ascending in edge order, as near its reader's first site as what follows allows.
 ///
 /// # Errors
@@ -20,8 +30,7 @@ pub fn assign_addresses(
 ) -> Result<(), PlaceError> {
     let whole = u64::from(unit.cells) * u64::from(unit.scratchpad);
     let available = whole.saturating_sub(resident) / ALIGN * ALIGN;
-    let size = |edge: &Edge| edge.capacity.saturating_mul(edge.slot_bytes).div_ceil(ALIGN).saturating_mul(ALIGN);
-    let needed = edges.iter().map(size).fold(0, u64::saturating_add);
+    let needed = buffer_space(edges);
     if needed > available {
         return Err(PlaceError::Scratchpad { needed, available });
     }

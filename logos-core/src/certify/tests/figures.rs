@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 
 use crate::chip::{self, Chip};
-use crate::compile::lower;
+use crate::compile::lay;
 use crate::kinds::{self, KindProgram};
 use crate::place::recurrence;
 use crate::request::{Form, Weights};
@@ -14,8 +14,9 @@ use crate::spatial::{Binder, Section, SpatialProgram, Stage};
 fn programs(chip: &Chip, form: Form) -> Vec<(KindProgram, SpatialProgram)> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/configs/qwen3.5-27b/config.json");
     let spec = crate::config::read(&std::fs::read(file).unwrap()).unwrap();
-    let kinds = kinds::programs(&spec, form, 8, Weights::Config).unwrap().into_iter();
-    kinds.map(|kind| (lower(&spec, chip, form, &kind).unwrap(), kind)).map(|(spatial, kind)| (kind, spatial)).collect()
+    let kinds = kinds::programs(&spec, form, 8, Weights::Config).unwrap();
+    let spatial = lay(&spec, chip, form, &kinds, 0).ok().unwrap().laid.spatial;
+    kinds.into_iter().zip(spatial).collect()
 }
 
 fn is_tight(section: &Section) -> bool {
@@ -62,23 +63,23 @@ fn decode_of_one_sequence() {
         "SN50",
         form,
         &expect![[r#"
-        program           rows x groups  stages edges cells        H        B binder     span  MiB
-        embed                1 x 1             3     2     3       40       40 stage       1164    0
-        gated deltanet       1 x 1            57    66   860    84498    84428 memory     86194   92
-        attention            1 x 1            48    55   864   319362   319047 memory     321309  147
-        head                 1 x 1            10    10   843   278518   278270 memory     279849    2
-    "#]],
+            program           rows x groups  stages edges cells        H        B binder     span  MiB
+            embed                1 x 1             3     2     3       40       40 stage       1164    0
+            gated deltanet       1 x 1            57    66   860    83813    83728 memory     85509   92
+            attention            1 x 1            48    55   864   319362   319047 memory     321309  147
+            head                 1 x 1            10    10   843   278518   278270 memory     279849    2
+        "#]],
     );
     check(
         "SN40L",
         form,
         &expect![[r#"
-        program           rows x groups  stages edges cells        H        B binder     span  MiB
-        embed                1 x 1             3     2     3      120      120 stage       1244    0
-        gated deltanet       1 x 1            57    66   992    85847    85770 memory     87602   92
-        attention            1 x 1            48    55  1037   324280   324117 memory     326250  149
-        head                 1 x 1            10    10   999   282892   282693 memory     284200    2
-    "#]],
+            program           rows x groups  stages edges cells        H        B binder     span  MiB
+            embed                1 x 1             3     2     3      120      120 stage       1244    0
+            gated deltanet       1 x 1            57    66   992    85127    85058 memory     86882   92
+            attention            1 x 1            48    55  1037   324280   324117 memory     326250  149
+            head                 1 x 1            10    10   999   282892   282693 memory     284200    2
+        "#]],
     );
 }
 
@@ -89,23 +90,23 @@ fn decode_of_thirteen_sequences() {
         "SN50",
         form,
         &expect![[r#"
-        program           rows x groups  stages edges cells        H        B binder     span  MiB
-        embed               13 x 1             3     2     3      400      400 stage       1532    0
-        gated deltanet      13 x 1            57    66   864    92920    92834 memory     95157  102
-        attention           13 x 1            48    55   863  3147390  3144264 memory     3150986  136
-        head                13 x 1            10    10   851   278518   278270 memory     279869    2
-    "#]],
+            program           rows x groups  stages edges cells        H        B binder     span  MiB
+            embed               13 x 1             3     2     3      400      400 stage       1532    0
+            gated deltanet      13 x 1            57    66   864    83813    83728 memory     86050  102
+            attention           13 x 1            48    55   863  3147390  3144264 memory     3150986  136
+            head                13 x 1            10    10   851   278518   278270 memory     279869    2
+        "#]],
     );
     check(
         "SN40L",
         form,
         &expect![[r#"
-        program           rows x groups  stages edges cells        H        B binder     span  MiB
-        embed               13 x 1             3     2     3     1520     1520 stage       2652    0
-        gated deltanet      13 x 1            57    66  1040    94380    94309 memory     98258   98
-        attention           13 x 1            48    55  1012  3195484  3194234 memory     3201098  123
-        head                13 x 1            10    10  1020   282892   282693 memory     284300    2
-    "#]],
+            program           rows x groups  stages edges cells        H        B binder     span  MiB
+            embed               13 x 1             3     2     3     1520     1520 stage       2652    0
+            gated deltanet      13 x 1            57    66  1040    85127    85058 memory     89005   98
+            attention           13 x 1            48    55  1012  3195484  3194234 memory     3201098  123
+            head                13 x 1            10    10  1020   282892   282693 memory     284300    2
+        "#]],
     );
 }
 
@@ -116,14 +117,14 @@ fn prefill_of_512_tokens() {
         "SN50",
         form,
         &expect![[r#"
-        program           rows x groups  stages edges cells        H        B binder     span  MiB
-        embed              512 x 1             3     2     3    14760    14760 stage      16253    4
-        gated deltanet      18 x 29           57    66   863    84440    84428 memory     192430  282
-        attention           18 x 29           26    26   860    33050    20200 span       33050   23
-        attention          512 x 1             9     8   850   516339   508346 span       516339   33
-        attention          512 x 1            26    26   863   107796    67571 span       107796   51
-        head                 1 x 1            10    10   843   278518   278270 memory     279849    2
-    "#]],
+            program           rows x groups  stages edges cells        H        B binder     span  MiB
+            embed              512 x 1             3     2     3    14760    14760 stage      16253    4
+            gated deltanet      18 x 29           57    66   863    83760    83728 memory     191750  282
+            attention           18 x 29           26    26   860    33050    20200 span       33050   23
+            attention          512 x 1             9     8   850   516339   508346 span       516339   33
+            attention          512 x 1            26    26   863   107796    67571 span       107796   51
+            head                 1 x 1            10    10   843   278518   278270 memory     279849    2
+        "#]],
     );
     check(
         "SN40L",

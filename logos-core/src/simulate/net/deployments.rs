@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::chip;
-use crate::compile::lower;
+use crate::compile::lay;
 use crate::kinds::{self, Role};
 use crate::request::{DeploymentRequest, Form, Request, Weights};
 use crate::spatial::{Binder, Primitive};
@@ -25,15 +25,17 @@ fn executes(slug: &str, tp: u32, weights: Weights, forms: &[Form]) {
         let chip = chip::lookup(chip).unwrap();
         let unit = chip.unit_at(tp);
         for &form in forms {
-            for kind in kinds::programs(&spec, form, tp, weights).unwrap() {
+            let kinds = kinds::programs(&spec, form, tp, weights).unwrap();
+            let layout =
+                lay(&spec, chip, form, &kinds, 0).unwrap_or_else(|errors| panic!("{slug} {form:?}: {errors:?}"));
+            for (kind, spatial) in kinds.iter().zip(&layout.laid.spatial) {
                 let what = format!("{slug} {} {form:?} tp {tp}: {}", chip.name, kind.name);
-                let spatial = lower(&spec, chip, form, &kind).unwrap_or_else(|error| panic!("{what}: {error:?}"));
                 let duty = match kind.role {
                     Role::Layer => Duty::Layers(kind.layers.len() as u64),
                     Role::Embed | Role::Head => Duty::OnceAStep,
                 };
                 for (i, section) in spatial.sections.iter().enumerate() {
-                    let net = Net::new(&unit, &kind.authored.program, &spatial, section, duty);
+                    let net = Net::new(&unit, &kind.authored.program, spatial, section, duty);
                     let what = format!("{what}, section {i}");
                     execute(&what, &net);
                     // Ids of experts come late, so their weights cannot be read ahead; a tiny model's cycles are few.

@@ -1,0 +1,64 @@
+//! What of the experts goes to DDR where HBM does not hold all weights.
+
+use crate::kinds::KindProgram;
+use crate::language::ast::{Origin, Role, Statement, ValueId};
+use crate::lower::Homes;
+use crate::ops::Op;
+use crate::spatial::Tier;
+
+use super::choose::{Item, choose};
+use super::{bytes, layers};
+
+/// A weight of experts.
+struct Weight {
+    program: usize,
+    value: ValueId,
+    item: Item,
+}
+
+/// Puts weights of experts into DDR until `excess` bytes have left HBM; those stay that a step reads most of. A kind's weight
+/// goes as a whole, in all layers that run the kind, as they share one program. Returns the bytes that went.
+///
+/// `rows` are the tokens of a step. Where all of them together are less than `excess`, all of them go: the caller has
+/// seen to it that this is enough.
+pub fn offload(programs: &[KindProgram], homes: &mut [Homes], rows: u64, excess: u64) -> u64 {
+    if excess == 0 {
+        return 0;
+    }
+    let weights = weights(programs, rows);
+    let items: Vec<Item> = weights.iter().map(|weight| weight.item).collect();
+    let all = items.iter().fold(0u64, |sum, item| sum.saturating_add(item.bytes));
+    let stay = choose(&items, all.saturating_sub(excess));
+    let mut gone = 0u64;
+    for (weight, stays) in weights.iter().zip(stay) {
+        if !stays && let Some(homes) = homes.get_mut(weight.program) {
+            homes.put(weight.value, Tier::Ddr);
+            gone = gone.saturating_add(weight.item.bytes);
+        }
+    }
+    gone
+}
+
+/// Every weight of experts, with its bytes and what of them a step reads: of each layer as many experts as its tokens
+/// choose, at most.
+fn weights(programs: &[KindProgram], rows: u64) -> Vec<Weight> {
+    let mut weights = Vec::new();
+    for (program, kind) in programs.iter().enumerate() {
+        for statement in &kind.authored.program.statements {
+            let Statement::Let { op: Op::ExpertsOp(op), operands, .. } = statement else { continue };
+            for &id in operands {
+                let value = kind.authored.program.value(id);
+                if value.origin != Origin::Declared(Role::Weight) {
+                    continue;
+                }
+                let copies = u64::from(value.shape.seqs).max(1);
+                let read = rows.saturating_mul(u64::from(op.top)).min(copies);
+                let all = bytes(kind, value);
+                let one = all / copies / layers(kind);
+                let item = Item { bytes: all, worth: one.saturating_mul(read).saturating_mul(layers(kind)) };
+                weights.push(Weight { program, value: id, item });
+            }
+        }
+    }
+    weights
+}
