@@ -50,6 +50,7 @@ pub(crate) fn small() -> &'static [Subject] {
             subject("phi", Weights::Config, 1, DECODE),
             subject("deepseek_v3", Weights::Config, 2, DECODE),
             subject("llama4", Weights::Config, 1, PREFILL),
+            subject("olmo2", Weights::Config, 4, DECODE),
         ]
     });
     &SUBJECTS

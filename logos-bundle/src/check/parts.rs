@@ -180,12 +180,18 @@ const fn row_norm(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement
         lanes(e, p, primitive::REDUCE, x.tiles * s.groups, s.rows * x.tile, 2);
         return e.reads(st.x[0], Take::Stream(1));
     }
+    let over_chips = st.a[3] == 1;
+    if over_chips && part == 2 {
+        moves(e, primitive::COLLECTIVE, s.groups, s.rows * 4, NONE);
+        e.adds = true;
+        return e.port(NONE, 0, Take::Hold, s.rows * 4);
+    }
     if part < 3 {
         let w = st.x[part as usize];
         return if w == NONE { e.none() } else { load(e, p, w, x.tiles, x.tile) };
     }
     map(e, p, s, st.x[0], 3);
-    e.port(NONE, 0, Take::Hold, s.rows * 4);
+    e.port(NONE, if over_chips { 2 } else { 0 }, Take::Hold, s.rows * 4);
     if st.x[1] != NONE {
         e.loads(1, once(s));
     }

@@ -19,7 +19,7 @@ const fn form(code: u32) -> Option<(u32, u32, u32)> {
         op::SILU | op::SIGMOID | op::TANH | op::ARGMAX | op::SUM_CHIPS | op::GATHER_CHIPS => (0b1, 0b1, 0),
         op::SCALED | op::GELU | op::SOFTCAP | op::LAST_ROW => (0b1, 0b1, 1),
         op::L2NORM => (0b1, 0b1, 3),
-        op::RMSNORM => (0b1, 0b11, 3),
+        op::RMSNORM => (0b1, 0b11, 4),
         op::LAYERNORM => (0b1, 0b111, 2),
         op::ROPE => (0b111, 0b111, 3),
         op::DECAY => (0b111, 0b111, 0),
@@ -53,6 +53,7 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         1 => a1 | a2 | a3 | a4 | a5,
         2 => a2 | a3 | a4 | a5,
         3 => a3 | a4 | a5,
+        4 => a4 | a5,
         _ => 0,
     };
     equal!(l, 2, at, 0, unused, "attribute words the operation does not use");
@@ -229,6 +230,8 @@ const fn norm(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "eps, positive and finite (f32 bits)");
     let offset = st.op == op::LAYERNORM || st.a[1] == 0 || st.a[1] == ONE;
     hold!(l, 2, offset, at, ONE, st.a[1], "offset, 0 or 1 (f32 bits)");
+    let most = if count == 0 { 1 } else { 0 };
+    hold!(l, 2, st.a[3] <= most, at, most, st.a[3], "norm over chips, of whole rows only, at most");
 }
 
 const fn row_scale(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {

@@ -117,6 +117,9 @@ pub(super) const fn statement(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
 }
 
 const fn normed(p: &Program<'_>, st: &Statement, x: &Value, heads: u32) -> bool {
+    if st.a[3] == 1 {
+        return x.sharding == COLS && (st.x[1] == NONE || like(x, &p.values[st.x[1] as usize]));
+    }
     if heads == 0 {
         return x.sharding == WHOLE && whole(p, st.x[1]) && whole(p, st.x[2]);
     }

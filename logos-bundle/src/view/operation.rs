@@ -72,7 +72,7 @@ const TABLE: [Entry; 32] = [
     entry(op::SOFTCAP, "softcap", &[("cap", Real)], &[]),
     entry(op::SWIGLU, "swiglu", &[], &[]),
     entry(op::GEGLU, "geglu", FORM, &[]),
-    entry(op::RMSNORM, "rmsnorm", &[("eps", Real), ("offset", Real), ("heads", Count)], &[(1, 1)]),
+    entry(op::RMSNORM, "rmsnorm", &[("eps", Real), ("offset", Real), ("heads", Count), ("over chips", Count)], &[(1, 1)]),
     entry(op::LAYERNORM, "layernorm", &[("eps", Real), ("heads", Count)], &[(1, 1), (2, 2)]),
     entry(op::L2NORM, "l2norm", &[("eps", Real), ("scale", Real), ("heads", Count)], &[]),
     entry(op::ROPE, "rope", &[("heads", Count), ("rotary", Count), ("adjacent", Count)], &[(0, 1), (1, 2)]),

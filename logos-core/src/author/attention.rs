@@ -37,9 +37,6 @@ pub(super) fn author(draft: &mut Draft<'_>, attention: &Attention, x: ValueId) -
             per_head(draft, attention, (qn, kn), rotated)?
         }
         Some(QkNorm::FullWidth { q: qn, k: kn }) => {
-            if draft.chips() > 1 {
-                return Err(draft.refuse("a norm over all heads that lie on several chips is no operation yet"));
-            }
             let q = draft.norm(&Q_NORM, qn, (0, attention.q.out), q)?;
             let k = draft.norm(&K_NORM, kn, (0, attention.k.out), k)?;
             rotate(draft, attention, (q, k))?

@@ -440,7 +440,8 @@ impl<'a> Draft<'a> {
         self.bind(result, MatMul, &[x, w])
     }
 
-    /// A norm over the whole row (`heads` 0) or over each of `heads` heads; `width` columns are normalised together.
+    /// A norm over the whole row (`heads` 0) or over each of `heads` heads; `width` columns are normalised together. A whole row
+    /// that lies over the chips is normalised over them.
     pub(super) fn norm(
         &mut self,
         names: &NormNames,
@@ -450,6 +451,7 @@ impl<'a> Draft<'a> {
     ) -> Result<ValueId, Refusal> {
         let NormNames(weight, bias, result) = *names;
         let mut operands = vec![x];
+        let over_chips = heads == 0 && self.columns_of(x) != Sharding::Whole;
         if let Some(w) = &norm.weight {
             operands.push(self.norm_weight(weight, w, (heads, width), x)?);
         }
@@ -460,7 +462,10 @@ impl<'a> Draft<'a> {
             }
             (NormKind::Rms { one_plus }, weight, None) => {
                 let offset = if one_plus && weight.is_some() { 1.0 } else { 0.0 };
-                RmsNorm { eps, offset, heads }.into()
+                RmsNorm { eps, offset, heads, over_chips }.into()
+            }
+            (NormKind::Layer, _, _) if over_chips => {
+                return Err(self.refuse("a layernorm of rows that lie over several chips is no operation yet"));
             }
             (NormKind::Layer, None, Some(_)) => {
                 return Err(self.refuse("a layernorm with a bias and without a weight is no operation yet"));
@@ -475,7 +480,17 @@ impl<'a> Draft<'a> {
         self.bind(result, op, &operands)
     }
 
-    /// One row for all heads, or, where the checkpoint stores more than a vector, a row for each, which lie as the heads do.
+    /// How the columns of a value lie.
+    fn columns_of(&self, x: ValueId) -> Sharding {
+        match self.builder.value(x).map(|x| x.sharding) {
+            Some(split @ Sharding::Split { axis: Axis::Columns, .. }) => split,
+            Some(Sharding::Whole | Sharding::Partial | Sharding::Split { axis: Axis::Rows, .. }) | None => {
+                Sharding::Whole
+            }
+        }
+    }
+
+    /// Of a whole row one as wide, which lies as the row does. Of heads one row for all, or, where the checkpoint stores more than a vector, a row for each, which lie as the heads do.
     fn norm_weight(
         &mut self,
         stem: &str,
@@ -483,15 +498,17 @@ impl<'a> Draft<'a> {
         (heads, width): (u32, u32),
         x: ValueId,
     ) -> Result<ValueId, Refusal> {
+        let columns = self.columns_of(x);
+        if heads == 0 {
+            return self.vector(stem, weight, width, columns);
+        }
         // A row a head stays one where there is a single head.
         if weight.tensor.shape.len() <= 1 {
             return self.vector(stem, weight, width, Sharding::Whole);
         }
-        let sharding = match self.builder.value(x).map(|x| x.sharding) {
-            Some(Sharding::Split { axis: Axis::Columns, parts }) => self.split(Axis::Rows, parts),
-            Some(Sharding::Whole | Sharding::Partial | Sharding::Split { axis: Axis::Rows, .. }) | None => {
-                Sharding::Whole
-            }
+        let sharding = match columns {
+            Sharding::Split { parts, .. } => self.split(Axis::Rows, parts),
+            Sharding::Whole | Sharding::Partial => Sharding::Whole,
         };
         self.untransposed(stem, weight, Shape::matrix(heads.max(1), width), (self.floats(weight), sharding))
     }

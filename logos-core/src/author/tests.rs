@@ -97,6 +97,8 @@ fn every_block_checks_over_one_two_and_four_chips() {
         attention_layer(|a| {
             a.qk_norm = Some(QkNorm::PerHead { q: bare(rms("q", 16)), k: bare(rms("k", 16)), after_rope: true });
         }),
+        attention_layer(|a| a.qk_norm = Some(QkNorm::FullWidth { q: rms("q", 64), k: rms("k", 32) })),
+        attention_layer(|a| a.qk_norm = Some(QkNorm::FullWidth { q: bare(rms("q", 64)), k: bare(rms("k", 32)) })),
         attention_layer(|a| a.rope = None),
         attention_layer(|a| a.span = AttentionSpan::Window(100)),
         attention_layer(|a| a.span = AttentionSpan::Chunked(128)),
@@ -306,10 +308,12 @@ fn what_the_language_cannot_say_is_refused_by_name() {
     let message =
         "layer 0 (attention, experts) cannot be authored: `l.{l}.e.gate_up` is stored [8, 64, 64], not of 3 experts";
     refused(&three, &here, message);
-    let full = attention_layer(|a| a.qk_norm = Some(QkNorm::FullWidth { q: rms("q", 64), k: rms("k", 32) }));
+    let full = attention_layer(|a| {
+        a.qk_norm = Some(QkNorm::FullWidth { q: layer_norm("q", 64), k: layer_norm("k", 32) });
+    });
     all(&full, 1);
     let message =
-        "layer 0 (attention) cannot be authored: a norm over all heads that lie on several chips is no operation yet";
+        "layer 0 (attention) cannot be authored: a layernorm of rows that lie over several chips is no operation yet";
     refused(&full, &cut(DECODE, 2, Part::Layer(0)), message);
     let biased = one_layer(|l| {
         let mut latent = latent();

@@ -24,7 +24,7 @@ pub(super) fn settle_movers(unit: &UnitModel, chips: u64, stages: &mut [Stage]) 
         let link = u128::from(unit.link_rate);
         stage.ii = match (stage.primitive, stage.tier) {
             // An all-reduce moves each byte nearly twice, a gather of argmax pairs everyone else's once.
-            (Primitive::Collective, _) if stage.part == 0 => {
+            (Primitive::Collective, _) if stage.adds => {
                 cycles(scaled * 2 * u128::from(chips - 1), u128::from(chips) * link)
             }
             (Primitive::Collective, _) => cycles(scaled * u128::from(chips - 1), link),

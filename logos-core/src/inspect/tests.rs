@@ -53,7 +53,7 @@ fn an_attribute_that_the_rules_cannot_know() {
             words[row + statement::ATTRIBUTES] = 2e-5f32.to_bits();
         },
         expect![
-            "program 1, eps of `xn0 = rmsnorm(x, an0), eps 2e-5, offset 0.0, heads 0`: the text has 1e-5 (0x3727c5ac), the table 2e-5 (0x37a7c5ac)"
+            "program 1, eps of `xn0 = rmsnorm(x, an0), eps 2e-5, offset 0.0, heads 0, over chips 0`: the text has 1e-5 (0x3727c5ac), the table 2e-5 (0x37a7c5ac)"
         ],
     );
 }

@@ -271,14 +271,15 @@ fn what_cannot_be_authored_is_refused_once_a_part() {
     spec.layer_of = vec![0, 1, 0, 1, 2];
     for layer in &mut spec.layers[..2] {
         if let Mixer::Attention(attention) = &mut layer.mixer {
-            attention.qk_norm = Some(QkNorm::FullWidth { q: sample::rms("qn", 64), k: sample::rms("kn", 32) });
+            attention.qk_norm =
+                Some(QkNorm::FullWidth { q: sample::layer_norm("qn", 64), k: sample::layer_norm("kn", 32) });
         }
     }
     let refusals = programs(&spec, DECODE, 2, Weights::Config).unwrap_err();
     let messages: Vec<_> = refusals.into_iter().map(|refusal| refusal.message).collect();
     let expected = [
-        "layer 0 (attention) cannot be authored: a norm over all heads that lie on several chips is no operation yet",
-        "layer 1 (attention, window 8) cannot be authored: a norm over all heads that lie on several chips is no \
+        "layer 0 (attention) cannot be authored: a layernorm of rows that lie over several chips is no operation yet",
+        "layer 1 (attention, window 8) cannot be authored: a layernorm of rows that lie over several chips is no \
          operation yet",
     ];
     assert_eq!(messages, expected);

@@ -240,7 +240,7 @@ mod tests {
         let mut b = Builder::new(8, Storage::Bf16);
         let shape = Shape::matrix(4, 64);
         let x = b.declare("x", Role::Input, shape, Element::Real, Storage::Bf16, Sharding::Whole).unwrap();
-        let norm = b.bind("xn", RmsNorm { eps: 1e-6, offset: 0.0, heads: 0 }, &[x]).unwrap();
+        let norm = b.bind("xn", RmsNorm { eps: 1e-6, offset: 0.0, heads: 0, over_chips: false }, &[x]).unwrap();
         let up = weight(&mut b, "Wu", 64, 128, COLUMNS);
         let up = b.bind("u", MatMul, &[norm, up]).unwrap();
         let down = weight(&mut b, "Wd", 128, 64, ROWS);

@@ -161,10 +161,17 @@ impl<'a> Net<'a> {
         self.mover(part, Primitive::Store, Some((tier, value)), firings, bytes)
     }
 
-    /// Adds a stage between the chips.
-    pub fn collective(&mut self, part: u32, firings: u64, bytes: u64, emission: Emission) -> StageId {
+    /// Adds a stage that gives every chip what each of them has.
+    pub fn exchange(&mut self, part: u32, firings: u64, bytes: u64, emission: Emission) -> StageId {
         let id = self.mover(part, Primitive::Collective, None, firings, bytes);
         self.stages[id.index()].emission = emission;
+        id
+    }
+
+    /// Adds a stage that gives every chip the sum of what each of them has.
+    pub fn all_reduce(&mut self, part: u32, firings: u64, bytes: u64, emission: Emission) -> StageId {
+        let id = self.exchange(part, firings, bytes, emission);
+        self.stages[id.index()].adds = true;
         id
     }
 
@@ -208,6 +215,7 @@ impl<'a> Net<'a> {
             recurrence: Recurrence::None,
             emission,
             bytes: 0,
+            adds: false,
             tier: None,
             split: (1, 1),
             site: 0,

@@ -93,7 +93,7 @@ impl Lower for ArgMax {
             return Ok(());
         }
         let chips = u64::from(net.program().chips);
-        let gather = net.collective(1, net.groups, pair, Emission::Whole);
+        let gather = net.exchange(1, net.groups, pair, Emission::Whole);
         net.link(gather, fold, Want::Hold, Slot::one(pair))?;
         let unit = net.cx.unit;
         let work = Work {

@@ -97,7 +97,7 @@ impl Evaluate for LayerNorm {
 
 impl Lower for LayerNorm {
     fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
-        if self.heads == 0 { lower_row_norm(net, bound) } else { lower_head_norm(net, bound, self.heads) }
+        if self.heads == 0 { lower_row_norm(net, bound, false) } else { lower_head_norm(net, bound, self.heads) }
     }
 }
 

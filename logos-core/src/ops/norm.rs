@@ -4,8 +4,9 @@ use super::heads::HeadFirings;
 use crate::lower::{Bound, LowerError, Net, Slot, Want, storage_bytes};
 use crate::spatial::{Emission, Primitive};
 
-/// A norm of whole rows: a fold over the tiles, then a map that waits for the row's scalar.
-pub(super) fn lower_row_norm(net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
+/// A norm of whole rows: a fold over the tiles, then a map that waits for the row's scalar; of rows that lie over the chips,
+/// for the chips' sum of it.
+pub(super) fn lower_row_norm(net: &mut Net<'_>, bound: &Bound<'_>, over_chips: bool) -> Result<(), LowerError> {
     let x = bound.operands[0];
     let tile = net.tile(x);
     let firings = net.tiles(x) * net.groups;
@@ -16,9 +17,17 @@ pub(super) fn lower_row_norm(net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(),
         let bytes = storage_bytes(tile, net.value(weight).storage);
         loads.push(net.load(part, weight, net.tiles(x), bytes));
     }
+    let scalar = net.rows * 4;
+    let folded = if over_chips {
+        let sum = net.all_reduce(2, net.groups, scalar, Emission::Whole);
+        net.link(sum, fold, Want::Hold, Slot::one(scalar))?;
+        sum
+    } else {
+        fold
+    };
     let map = net.compute(3, Primitive::Map, firings, net.lanes(tile, 3), Emission::Stream(1));
     net.feed(map, x, Want::Stream(1))?;
-    net.link(map, fold, Want::Hold, Slot::one(net.rows * 4))?;
+    net.link(map, folded, Want::Hold, Slot::one(scalar))?;
     for load in loads {
         net.feed_loaded(map, load, net.weight_port())?;
     }

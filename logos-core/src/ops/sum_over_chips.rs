@@ -69,12 +69,15 @@ impl Lower for SumOverChips {
     fn lower(&self, net: &mut Net<'_>, bound: &Bound<'_>) -> Result<(), LowerError> {
         let x = bound.operands[0];
         let bytes = storage_bytes(net.rows * net.tile(x), net.value(x).storage);
-        let sum = net.collective(0, net.tiles(x) * net.groups, bytes, Emission::Stream(1));
+        let sum = net.all_reduce(0, net.tiles(x) * net.groups, bytes, Emission::Stream(1));
         net.feed(sum, x, Want::Stream(1))?;
         net.emit(bound.result, sum);
         Ok(())
     }
 }
+
+#[cfg(any(test, feature = "simulate"))]
+pub(super) use fire::sum_of;
 
 #[cfg(any(test, feature = "simulate"))]
 mod fire {
@@ -89,16 +92,21 @@ mod fire {
         }
 
         fn combine(&self, part: u32, chips: &[Data]) -> Result<Data, Trouble> {
-            let mut sum = None;
-            for chip in chips {
-                let Data::Real(share) = chip else { return Err(Trouble::Part { part }) };
-                sum = Some(match sum {
-                    None => (**share).clone(),
-                    Some(sum) => add(sum, share),
-                });
-            }
-            sum.map(|sum| Data::Real(Arc::new(sum))).ok_or(Trouble::Part { part })
+            sum_of(part, chips)
         }
+    }
+
+    /// The sum of every chip's token.
+    pub(in crate::ops) fn sum_of(part: u32, chips: &[Data]) -> Result<Data, Trouble> {
+        let mut sum = None;
+        for chip in chips {
+            let Data::Real(share) = chip else { return Err(Trouble::Part { part }) };
+            sum = Some(match sum {
+                None => (**share).clone(),
+                Some(sum) => add(sum, share),
+            });
+        }
+        sum.map(|sum| Data::Real(Arc::new(sum))).ok_or(Trouble::Part { part })
     }
 
     fn add(mut sum: crate::reference::Matrix, share: &crate::reference::Matrix) -> crate::reference::Matrix {

@@ -40,7 +40,11 @@ fn words_are_those_of_the_table_layout() {
         (Gelu { tanh: true }.into(), op::GELU, [1, 0, 0, 0, 0, 0]),
         (GeGlu { tanh: false }.into(), op::GEGLU, [0; 6]),
         (SoftCap { cap: 30.0 }.into(), op::SOFTCAP, [f(30.0), 0, 0, 0, 0, 0]),
-        (RmsNorm { eps: 1e-6, offset: 1.0, heads: 24 }.into(), op::RMSNORM, [f(1e-6), f(1.0), 24, 0, 0, 0]),
+        (
+            RmsNorm { eps: 1e-6, offset: 1.0, heads: 24, over_chips: false }.into(),
+            op::RMSNORM,
+            [f(1e-6), f(1.0), 24, 0, 0, 0],
+        ),
         (LayerNorm { eps: 1e-5, heads: 3 }.into(), op::LAYERNORM, [f(1e-5), 3, 0, 0, 0, 0]),
         (L2Norm { eps: 1e-6, scale: 0.25, heads: 16 }.into(), op::L2NORM, [f(1e-6), f(0.25), 16, 0, 0, 0]),
         (RopeOp { heads: 24, rotary: 64, pairing: Pairing::Adjacent }.into(), op::ROPE, [24, 64, 1, 0, 0, 0]),
@@ -107,10 +111,13 @@ fn operations_on_one_value() {
         assert_eq!(unary(op), kept);
     }
     assert_eq!(unary(Scaled { by: 2.0 }), [Some(WHOLE), Some(COLUMNS), Some(COLUMN_GROUPS), None, Some(PARTIAL)]);
-    let norm = |heads| RmsNorm { eps: 0.0, offset: 0.0, heads };
+    let norm = |heads| RmsNorm { eps: 0.0, offset: 0.0, heads, over_chips: false };
     assert_eq!(unary(norm(0)), [Some(WHOLE), None, None, None, None]);
     assert_eq!(unary(norm(8)), kept);
     assert_eq!(unary(norm(2)), [Some(WHOLE), None, Some(COLUMN_GROUPS), None, None]);
+    let spread = RmsNorm { eps: 0.0, offset: 0.0, heads: 0, over_chips: true };
+    assert_eq!(unary(spread), [None, Some(COLUMNS), Some(COLUMN_GROUPS), None, None]);
+    assert_eq!(unary(RmsNorm { heads: 4, ..spread }), [None; 5]);
     assert_eq!(unary(L2Norm { eps: 0.0, scale: 1.0, heads: 4 }), kept);
     assert_eq!(unary(ArgMax), [Some(WHOLE), Some(WHOLE), None, None, None]);
     assert_eq!(unary(SumOverChips), [None, None, None, None, Some(WHOLE)]);
@@ -233,13 +240,16 @@ fn attributes_out_of_range_are_refused() {
             Ok(_) | Err(_) => None,
         }
     };
-    assert_eq!(refused(RmsNorm { eps: f32::NAN, offset: 0.0, heads: 0 }.into()), Some("eps"));
-    assert_eq!(refused(RmsNorm { eps: -1e-6, offset: 0.0, heads: 0 }.into()), Some("eps"));
-    assert_eq!(refused(RmsNorm { eps: 1e-6, offset: f32::INFINITY, heads: 0 }.into()), Some("offset"));
+    assert_eq!(refused(RmsNorm { eps: f32::NAN, offset: 0.0, heads: 0, over_chips: false }.into()), Some("eps"));
+    assert_eq!(refused(RmsNorm { eps: -1e-6, offset: 0.0, heads: 0, over_chips: false }.into()), Some("eps"));
+    assert_eq!(
+        refused(RmsNorm { eps: 1e-6, offset: f32::INFINITY, heads: 0, over_chips: false }.into()),
+        Some("offset")
+    );
     assert_eq!(refused(SoftCap { cap: 0.0 }.into()), Some("cap"));
     assert_eq!(refused(Scaled { by: f32::NEG_INFINITY }.into()), Some("factor"));
     assert_eq!(refused(L2Norm { eps: 0.0, scale: 1.0, heads: 0 }.into()), Some("heads"));
-    assert_eq!(refused(RmsNorm { eps: 0.0, offset: 0.0, heads: 0 }.into()), None);
+    assert_eq!(refused(RmsNorm { eps: 0.0, offset: 0.0, heads: 0, over_chips: false }.into()), None);
     let attention = |window, softcap| AttentionOp { heads: 2, kv_heads: 2, scale: 1.0, window, chunk: None, softcap };
     for (op, name) in [(attention(Some(0), None), "window"), (attention(None, Some(0.0)), "softcap")] {
         let mut b = Builder::new(4, Storage::Bf16);

@@ -18,6 +18,7 @@ fn stage(primitive: Primitive, firings: u64, work: Work) -> Stage {
         recurrence: Recurrence::None,
         emission: Emission::Stream(1),
         bytes: 0,
+        adds: false,
         tier: None,
         split: (1, 1),
         site: 0,

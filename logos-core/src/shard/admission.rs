@@ -3,14 +3,14 @@
 use std::fmt;
 
 use crate::refusal::{At, Code, Refusal};
-use crate::spec::{Attention, FeedForward, GatedDelta, LatentAttention, Mixer, Mlp, ModelSpec, QkNorm};
+use crate::spec::{Attention, FeedForward, GatedDelta, LatentAttention, Mixer, Mlp, ModelSpec, Norm, NormKind, QkNorm};
 
 /// Why a model does not split over a number of chips. The sizes are the whole model's.
 ///
 /// # Source
 /// What serving stacks check one after another, each time a model is started (vLLM's `verify_with_parallel_config`, its
-/// linear and embedding layers), with two rules they leave to a crash: Gated DeltaNet's key heads split by heads, not by
-/// columns, and replicated KV heads exclude a norm over the whole row.
+/// linear and embedding layers), with a rule they leave to a crash: Gated DeltaNet's key heads split by heads, not by
+/// columns. Replicated KV heads and a norm over the whole row go together here: its mean is that of all chips' columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SplitReason {
     /// No chip at all.
@@ -50,7 +50,7 @@ pub enum SplitReason {
         /// Chips.
         chips: u32,
     },
-    /// A norm over the whole row of queries and keys: its squares would have to be summed over the chips, which no operation does yet.
+    /// A layernorm over the whole row of queries and keys: mean and variance would have to be those of all chips, which no operation finds yet.
     WholeRowNorm {
         /// Chips.
         chips: u32,
@@ -113,7 +113,7 @@ impl fmt::Display for SplitReason {
                 write!(f, "the {heads_} {} not split over {chips} chips", does(heads))
             }
             SplitReason::WholeRowNorm { chips } => {
-                write!(f, "the norm over all queries and keys of a row is not split over {chips} chips yet")
+                write!(f, "the layernorm over all queries and keys of a row is not split over {chips} chips yet")
             }
             SplitReason::FeedForward { columns, chips } => {
                 let columns_ = count(columns, "feed-forward column");
@@ -225,7 +225,8 @@ impl Against {
         if !kv.is_multiple_of(chips) && !replicates {
             self.add(SplitReason::KvHeads { heads: kv, chips });
         }
-        if matches!(attention.qk_norm, Some(QkNorm::FullWidth { .. })) && chips > 1 {
+        let is_layer = |norm: &Norm| matches!(norm.kind, NormKind::Layer);
+        if matches!(&attention.qk_norm, Some(QkNorm::FullWidth { q, k }) if is_layer(q) || is_layer(k)) && chips > 1 {
             self.add(SplitReason::WholeRowNorm { chips });
         }
     }

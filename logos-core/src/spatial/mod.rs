@@ -134,6 +134,8 @@ pub struct Stage {
     pub emission: Emission,
     /// Bytes a load, store or collective moves a firing; else 0.
     pub bytes: u64,
+    /// Whether a collective adds up what it passes on; else it passes on everyone's.
+    pub adds: bool,
     /// Tier a load, gather or store touches.
     pub tier: Option<Tier>,
     /// Cells over A and B.

@@ -318,8 +318,8 @@ fn cohere() {
 
 #[test]
 fn olmo2() {
-    // Its norms of queries and keys go over all heads, which more chips would have parts of.
-    conforms("olmo2", 5e-5, &[1]);
+    // Its norms of queries and keys go over all heads, which more chips have parts of; over four, pairs hold the same key heads.
+    conforms("olmo2", 5e-5, &[1, 2, 4]);
 }
 
 #[test]

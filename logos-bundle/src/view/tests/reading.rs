@@ -131,7 +131,7 @@ fn attributes_by_name() {
     assert_eq!(norm.attribute(0, 1e-6f32.to_bits()), Some(("eps", Attribute::Real(1e-6))));
     assert_eq!(norm.attribute(0, 1e-6f32.to_bits()).unwrap().1.to_string(), "1e-6");
     assert_eq!(norm.attribute(2, 24), Some(("heads", Attribute::Count(24))));
-    assert_eq!(norm.attribute(3, 0), None);
+    assert_eq!(norm.attribute(4, 0), None);
 }
 
 #[test]

@@ -15,6 +15,7 @@ fn stage(primitive: Primitive, firings: u64, a: u64, bytes: u64) -> Stage {
         recurrence: Recurrence::None,
         emission: Emission::Stream(1),
         bytes,
+        adds: false,
         tier: (bytes > 0).then_some(Tier::Hbm),
         split: (1, 1),
         site: 0,

@@ -135,7 +135,8 @@ impl Maker {
             }
             9 => {
                 let offset = self.random.pick(&[0.0, 1.0, -0.0]);
-                self.bind(RmsNorm { eps, offset, heads }, &[x])
+                let over_chips = self.random.coin();
+                self.bind(RmsNorm { eps, offset, heads, over_chips }, &[x])
             }
             10 => {
                 let width = shape.cols / heads.max(1);

@@ -399,7 +399,7 @@ fn words_that_are_not_known() {
         "weight an3, eps",
         "weight an3, epsilon",
         expect![[r#"
-            17:42: s0 (`xn3`): unknown attribute `epsilon`; known here: eps, offset, heads
+            17:42: s0 (`xn3`): unknown attribute `epsilon`; known here: eps, offset, heads, over chips
         "#]],
     );
     edited(

@@ -158,18 +158,31 @@ fn of_pairs_of_elements_and_of_one_row_weights() {
 fn norms_by_rows_and_heads() {
     let x = [3.0, 4.0, 6.0, 8.0];
     Case::new(1).input(4, &x).weight(4, &[1.0, 1.0, 2.0, 0.0]).gives(
-        RmsNorm { eps: 0.25, offset: 1.0, heads: 0 },
+        RmsNorm { eps: 0.25, offset: 1.0, heads: 0, over_chips: false },
         // The root of 125 / 4 + 1 / 4.
         &[6.0 / 31.5_f32.sqrt(), 8.0 / 31.5_f32.sqrt(), 18.0 / 31.5_f32.sqrt(), 8.0 / 31.5_f32.sqrt()],
     );
     let root = 12.5_f32.sqrt();
     let halves = [3.0 / root, 4.0 / root, 3.0 / root, 4.0 / root];
-    Case::new(1).input(4, &x).gives(RmsNorm { eps: 0.0, offset: 0.0, heads: 2 }, &halves);
+    Case::new(1).input(4, &x).gives(RmsNorm { eps: 0.0, offset: 0.0, heads: 2, over_chips: false }, &halves);
     Case::new(1).input(4, &x).gives(L2Norm { eps: 0.0, scale: 2.0, heads: 2 }, &[1.2, 1.6, 1.2, 1.6]);
     let norm = Case::new(1).input(2, &[1.0, 3.0, 5.0, 5.0]).weight(2, &[2.0, 3.0]).weight(2, &[0.5, -0.5]);
     norm.gives(LayerNorm { eps: 1e-12, heads: 0 }, &[-1.5, 2.5, 0.5, -0.5]);
     let heads = Case::new(1).input(4, &[1.0, 3.0, 8.0, 4.0]).weight(2, &[2.0, 3.0]);
     heads.gives(LayerNorm { eps: 0.0, heads: 2 }, &[-2.0, 3.0, 2.0, -3.0]);
+}
+
+/// A row of 3, 4, 6, 8 over two chips: the mean of squares is that of the whole row.
+#[test]
+fn a_norm_of_a_row_that_lies_over_chips() {
+    let norm = RmsNorm { eps: 0.25, offset: 1.0, heads: 0, over_chips: true };
+    let columns = Sharding::Split { axis: Axis::Columns, parts: 2 };
+    let root = 31.5_f32.sqrt();
+    let halves: [(usize, &[f32]); 2] = [(2, &[3.0, 4.0]), (2, &[6.0, 8.0])];
+    let weights: [(usize, &[f32]); 2] = [(2, &[1.0, 1.0]), (2, &[2.0, 0.0])];
+    let shares = Case::new(2).with(Role::Input, columns, &halves).with(Role::Weight, columns, &weights).run_split(norm);
+    close(&shares[0], &[6.0 / root, 8.0 / root]);
+    close(&shares[1], &[18.0 / root, 8.0 / root]);
 }
 
 #[test]
@@ -376,6 +389,6 @@ fn a_norm_of_heads_has_one_weight_row_or_a_row_for_each() {
     Case::new(1).input(4, &x).weight(2, &each).gives(norm, &expected);
     let biased = [-1.0, 4.0, -9.0, 21.0, -1.0, 4.0, -9.0, 21.0];
     Case::new(1).input(4, &x).weight(2, &each).weight(2, &[1.0; 4]).gives(norm, &biased);
-    let rms = RmsNorm { eps: 0.0, offset: 0.0, heads: 2 };
+    let rms = RmsNorm { eps: 0.0, offset: 0.0, heads: 2, over_chips: false };
     Case::new(1).input(4, &[3.0, 3.0, -5.0, 5.0]).weight(2, &each).gives(rms, &[2.0, 3.0, -10.0, 20.0]);
 }

@@ -19,6 +19,7 @@ fn stage(primitive: Primitive, firings: u64, ii: u64, start: u64) -> Stage {
         recurrence: Recurrence::None,
         emission: Emission::Stream(1),
         bytes: 0,
+        adds: false,
         tier: None,
         split: (1, 1),
         site: 0,
