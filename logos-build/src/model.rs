@@ -103,7 +103,7 @@ impl Model {
         let request = Request {
             model: name,
             config: &config,
-            chip,
+            chip: chip.as_str().into(),
             weights: self.weights,
             checkpoint,
             deployments: &deployments,

@@ -65,7 +65,7 @@ impl Case {
         let request = Request {
             model: "bench",
             config: &self.config,
-            chip: CHIP,
+            chip: CHIP.into(),
             weights: Weights::Config,
             checkpoint: None,
             deployments: &self.deployments,

@@ -18,7 +18,7 @@ use crate::request::{self, DeploymentRequest, Description, Form, Request, Weight
 use crate::residency::Laid;
 use crate::spatial::{SpatialProgram, Tier};
 use crate::spec::{Dtype, Held, ModelSpec};
-use crate::{chip, config, fit, residency};
+use crate::{config, fit, residency};
 
 /// A compiled deployment.
 #[derive(Clone, Debug)]
@@ -37,14 +37,14 @@ pub struct Compiled {
 /// All refusals that can be known, not just the first; where the model or chip itself is refused, no deployment is tried.
 pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
     let mut refusals = Vec::new();
-    let chip = chip::lookup(request.chip).map_err(|refusal| refusals.push(refusal)).ok();
+    let chip = request.chip.chip().map_err(|found| refusals.extend(found)).ok();
     let spec = config::read(request.config).map_err(|found| refusals.extend(found)).ok();
     refusals.extend(request::check_names(request.deployments));
     let model = spec.and_then(|spec| held_to(request, spec).map_err(|found| refusals.extend(found)).ok());
     let (Some(chip), Some((spec, dense))) = (chip, model) else { return Err(refusals) };
     let mut compiled = Vec::with_capacity(request.deployments.len());
     for deployment in request.deployments {
-        match compile_deployment(request, &spec, chip, deployment) {
+        match compile_deployment(request, &spec, &chip, deployment) {
             Ok((words, cut)) => {
                 let notes = dense.iter().cloned().chain(cut).collect();
                 compiled.push(Compiled { name: deployment.name.clone(), words, notes });
@@ -103,7 +103,7 @@ fn blocks_cut(spec: &ModelSpec, programs: &[KindProgram]) -> Option<String> {
 pub(crate) fn compile_deployment(
     request: &Request<'_>,
     spec: &ModelSpec,
-    chip: &'static Chip,
+    chip: &Chip,
     deployment: &DeploymentRequest,
 ) -> Result<(Vec<u32>, Option<String>), Vec<Refusal>> {
     let deployed = deploy(request, spec, chip, deployment)?;
@@ -128,7 +128,7 @@ pub(crate) struct Deployed {
 pub(crate) fn deploy(
     request: &Request<'_>,
     spec: &ModelSpec,
-    chip: &'static Chip,
+    chip: &Chip,
     deployment: &DeploymentRequest,
 ) -> Result<Deployed, Vec<Refusal>> {
     let deployment = &deployment.at_width(spec, chip);
@@ -264,7 +264,13 @@ fn in_deployment(mut refusal: Refusal, deployment: &str) -> Refusal {
     refusal.at = match refusal.at {
         At::Program(_, program) => At::Program(deployment.to_owned(), program),
         At::Request | At::Text { .. } => At::Deployment(deployment.to_owned()),
-        at @ (At::Model | At::ConfigKey(_) | At::Chip | At::Deployment(_) | At::Key(..) | At::Checkpoint { .. }) => at,
+        at @ (At::Model
+        | At::ConfigKey(_)
+        | At::Chip
+        | At::ChipFile { .. }
+        | At::Deployment(_)
+        | At::Key(..)
+        | At::Checkpoint { .. }) => at,
     };
     refusal
 }

@@ -28,4 +28,4 @@ pub mod spec;
 
 pub use compile::{Compiled, compile};
 pub use refusal::{At, Code, Key, Refusal, nearest};
-pub use request::{DeploymentRequest, Description, Form, Request, Weights};
+pub use request::{ChipRequest, DeploymentRequest, Description, Form, Request, Weights};

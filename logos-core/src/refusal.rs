@@ -37,6 +37,18 @@ codes! {
     ChipUnknown = "LOGOS-CHIP-01", "unknown chip";
     /// A chip whose published facts do not allow what was asked.
     ChipLacks = "LOGOS-CHIP-02", "the chip lacks what the deployment needs";
+    /// A chip file that is not of the form that is read.
+    ChipSyntax = "LOGOS-CHIP-03", "a chip file is not well formed";
+    /// A field, key or number format of a chip file that is not known.
+    ChipUnknownField = "LOGOS-CHIP-04", "a chip file has an unknown field";
+    /// A fact without value, unit, provenance, citation or the note it needs.
+    ChipUnlabelled = "LOGOS-CHIP-05", "a chip's fact does not say where it comes from";
+    /// A fact that the unit model needs and the file lacks.
+    ChipMissing = "LOGOS-CHIP-06", "a chip lacks a fact that its unit model needs";
+    /// A figure out of range, of the wrong kind, or contradicting another.
+    ChipFigure = "LOGOS-CHIP-07", "a chip's figure cannot be";
+    /// A file's chip called like one that comes with the compiler.
+    ChipName = "LOGOS-CHIP-08", "the chip's name is another chip's";
     /// The config is not JSON, is cut off, or is not an object.
     ConfigSyntax = "LOGOS-CFG-01", "the config is not a JSON object";
     /// A model type that is not known.
@@ -153,6 +165,15 @@ pub enum At {
     ConfigKey(String),
     /// The chip.
     Chip,
+    /// A place in a chip's file.
+    ChipFile {
+        /// Its name, as the request has it.
+        file: String,
+        /// 1-based line.
+        line: u32,
+        /// 1-based column, in characters.
+        column: u32,
+    },
     /// A deployment's name.
     Deployment(String),
     /// A key of a deployment.
@@ -182,6 +203,7 @@ impl fmt::Display for At {
             At::Model => f.write_str("the model"),
             At::ConfigKey(key) => write!(f, "config key `{key}`"),
             At::Chip => f.write_str("the chip"),
+            At::ChipFile { file, line, column } => write!(f, "{file}:{line}:{column}"),
             At::Deployment(name) => f.write_str(name),
             At::Key(name, key) => write!(f, "`{}` of {name}", key.as_str()),
             At::Text { line, column } => write!(f, "line {line}, column {column}"),

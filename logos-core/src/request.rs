@@ -3,7 +3,10 @@
 
 mod check;
 
-use crate::chip::Chip;
+use std::borrow::Cow;
+
+use crate::Refusal;
+use crate::chip::{self, Chip};
 use crate::shard;
 use crate::spec::ModelSpec;
 
@@ -55,8 +58,7 @@ impl DeploymentRequest {
     /// tabulated; one chip, where no rate between chips is known). What the rest of the rack can do is serve replicas.
     #[must_use]
     pub fn at_width(&self, spec: &ModelSpec, chip: &Chip) -> DeploymentRequest {
-        let domain = if chip.has_link() { chip.chips_per_rack().max(chip.chips_per_node()) } else { 1 };
-        let widest = || shard::widths(spec, domain).last().copied().unwrap_or(1);
+        let widest = || shard::widths(spec, chip.tensor_parallel_width()).last().copied().unwrap_or(1);
         DeploymentRequest { tp: Some(self.tp.unwrap_or_else(widest)), ..self.clone() }
     }
 }
@@ -94,6 +96,39 @@ pub struct Description<'a> {
     pub text: &'a [u8],
 }
 
+/// The chip of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChipRequest<'a> {
+    /// One that comes with the compiler, by name.
+    Named(&'a str),
+    /// One of the user's own: a chip file, see [`Chip::read`].
+    File {
+        /// The file's name, for refusals.
+        file: &'a str,
+        /// Its bytes.
+        text: &'a [u8],
+    },
+}
+
+impl<'a> From<&'a str> for ChipRequest<'a> {
+    fn from(name: &'a str) -> Self {
+        ChipRequest::Named(name)
+    }
+}
+
+impl ChipRequest<'_> {
+    /// The chip asked for.
+    ///
+    /// # Errors
+    /// As [`chip::lookup`] or [`Chip::read`].
+    pub fn chip(&self) -> Result<Cow<'static, Chip>, Vec<Refusal>> {
+        match *self {
+            ChipRequest::Named(name) => chip::lookup(name).map(Cow::Borrowed).map_err(|refusal| vec![refusal]),
+            ChipRequest::File { file, text } => Chip::read(file, text).map(Cow::Owned),
+        }
+    }
+}
+
 /// A whole request.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
@@ -101,8 +136,8 @@ pub struct Request<'a> {
     pub model: &'a str,
     /// The bytes of `config.json`.
     pub config: &'a [u8],
-    /// The chip's name.
-    pub chip: &'a str,
+    /// The chip.
+    pub chip: ChipRequest<'a>,
     /// Storage of the weights.
     pub weights: Weights,
     /// The checkpoint that the model is held to, and whose storage each weight keeps; where there is one, `weights` is

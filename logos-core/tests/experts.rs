@@ -21,7 +21,7 @@ fn deployed(folder: &str, form: Form, tp: u32, weights: Weights) -> Vec<(String,
     let request = Request {
         model: "m",
         config: &config,
-        chip: SN50,
+        chip: SN50.into(),
         weights,
         checkpoint: None,
         deployments: std::slice::from_ref(&deployment),

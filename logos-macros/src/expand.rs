@@ -72,7 +72,7 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
     let request = Request {
         model: name.strip_prefix("r#").unwrap_or(&name),
         config: &config,
-        chip: &chip.value,
+        chip: chip.value.as_str().into(),
         weights: model.weights,
         checkpoint: description.as_ref().map(|(file, text)| Description { file, text }),
         deployments: &deployments,

@@ -49,7 +49,7 @@ impl Model {
             At::Request => self.name.span(),
             At::Model | At::ConfigKey(_) | At::Text { .. } => model(),
             At::Checkpoint { .. } => self.checkpoint.as_ref().map_or_else(model, |description| description.span),
-            At::Chip => self.chip.as_ref().map_or(self.name.span(), |chip| chip.span),
+            At::Chip | At::ChipFile { .. } => self.chip.as_ref().map_or(self.name.span(), |chip| chip.span),
             At::Deployment(name) | At::Program(name, _) => self.deployment(name).map_or_else(model, |d| d.name.span()),
             At::Key(name, key) => self.deployment(name).map_or_else(model, |d| d.span_of(*key)),
         }

@@ -23,7 +23,7 @@ fn subject(model: &str, weights: Weights, tp: u32, form: Form) -> Subject {
     let config = fs::read(&file).expect("the fixture");
     let deployments = [DeploymentRequest { name: "IT".into(), form, tp: Some(tp) }];
     let request =
-        Request { model, config: &config, chip: "SN50", weights, checkpoint: None, deployments: &deployments };
+        Request { model, config: &config, chip: "SN50".into(), weights, checkpoint: None, deployments: &deployments };
     let name = format!("{model} {form:?} tp {tp} {weights:?}");
     let mut compiled = compile(&request).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
     let words = compiled.remove(0).words;

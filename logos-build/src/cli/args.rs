@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 use logos_core::Weights;
-use logos_core::chip::CHIPS;
+use logos_core::chip;
 
 use super::gemm::PRECISIONS;
 
@@ -229,8 +229,7 @@ fn output() -> Arg {
 
 /// What a chip may be, from the chips that there are.
 fn chips() -> String {
-    let names: Vec<&str> = CHIPS.iter().map(|chip| chip.name).collect();
-    format!("The chip: {}", names.join(", "))
+    format!("The chip: {}", chip::NAMES.join(", "))
 }
 
 fn number(name: &'static str, unit: &'static str, help: &'static str) -> Arg {

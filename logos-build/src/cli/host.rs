@@ -50,7 +50,7 @@ impl Model<'_> {
         let request = Request {
             model: self.name,
             config: self.config,
-            chip: self.chip,
+            chip: self.chip.into(),
             weights: self.storage,
             checkpoint: None,
             deployments: &deployments,

@@ -25,7 +25,7 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     let request = Request {
         model: name(matches, path),
         config: &config,
-        chip: text(matches, "chip"),
+        chip: text(matches, "chip").into(),
         weights,
         checkpoint: from.zip(description.as_deref()).map(|(file, text)| Description { file, text }),
         deployments: std::slice::from_ref(&deployment),
@@ -94,6 +94,7 @@ pub(super) fn place(at: &At) -> String {
         At::Model => "CONFIG".to_owned(),
         At::ConfigKey(key) => format!("CONFIG, key `{key}`"),
         At::Chip => "--chip".to_owned(),
+        At::ChipFile { .. } => at.to_string(),
         At::Key(_, Key::Form) => "--mode".to_owned(),
         At::Key(_, key) => format!("--{}", key.as_str()),
         At::Text { line, column } => format!("line {line}, column {column}"),

@@ -62,7 +62,7 @@ fn machine(weights: &ModelWeights<'_>, form: Form) -> Machine {
     let request = Request {
         model: "gemma-3-270m",
         config: CONFIG.as_bytes(),
-        chip: "SN50",
+        chip: "SN50".into(),
         weights: Weights::Config,
         checkpoint: None,
         deployments: &deployments,

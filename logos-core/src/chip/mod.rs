@@ -1,60 +1,87 @@
 //! Chips: cited facts, and the unit model that the lowering and the checker count with.
 //!
-//! A chip is one file (its facts) and one row of [`CHIPS`]. Nothing here knows of models or deployments.
+//! A chip is one file (see [`Chip::read`]). Those of `logos-core/chips` come with the compiler and are asked for by name; a
+//! user's own is read by the same reader. Nothing here knows of models or deployments.
 
+mod builtin;
 mod fact;
-mod plasticine;
-mod sn10;
-mod sn30;
-mod sn40l;
-mod sn50;
-mod source;
+mod field;
+mod figures;
+mod file;
+mod precision;
+mod toml;
 mod unit;
 
 #[cfg(test)]
 mod tests;
 
-pub use fact::{Fact, Field, Provenance, Source, Value};
+pub use builtin::{NAMES, lookup, text};
+pub use fact::{Fact, Provenance, Source, Value};
+pub use field::{Field, Form, Need};
+pub use file::LARGEST_CHIP_BYTES;
+pub use precision::Precision;
 pub use unit::{RATE_CYCLES, UnitModel};
 
-use crate::refusal::nearest;
-use crate::{At, Code, Refusal};
+use std::sync::Arc;
 
-/// Every chip, oldest first.
-pub static CHIPS: &[&Chip] = &[&sn10::CHIP, &sn30::CHIP, &sn40l::CHIP, &sn50::CHIP];
+use crate::Refusal;
+use figures::Figures;
 
 /// A chip: its facts, and what follows from them.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chip {
-    /// Part name, `SN50`.
-    pub name: &'static str,
-    /// Its own facts, in order of field. [`Chip::facts`] adds those all chips share.
-    pub own: &'static [Fact],
+    /// What it is called, `SN50`: the name in a bundle.
+    pub name: String,
+    /// The part, as its vendor calls it.
+    pub part: String,
+    /// What programs for it are marked with, `sn50`.
+    pub target: String,
+    /// In order of field, each field at most once.
+    facts: Vec<Fact>,
+    sources: Vec<Arc<Source>>,
     unit: UnitModel,
     link_rate_between_nodes: u32,
     chips_per_node: u32,
-    chips_per_rack: u32,
+    chips_per_rack: Option<u32>,
     domain: u32,
 }
 
 impl Chip {
-    /// Evaluated in a constant: facts that do not make a unit model do not compile.
-    const fn new(name: &'static str, own: &'static [Fact]) -> Chip {
-        let node = count(own, Field::ChipsPerNode);
-        let unit = UnitModel::resolve(own);
-        Chip {
+    /// Reads a chip file, TOML of a small kind: `name`, `part` and `target`, a table `[facts.FIELD]` a fact, with `value`, `unit`,
+    /// `provenance`, `cite` and `note`, and a table `[sources.KEY]` a source, with `title`, `publisher`, `date` and `url`. Fields
+    /// and their units are [`Field`]'s. `file` is the file's name, for refusals.
+    ///
+    /// # Errors
+    /// Every reason, at its line and column: what is not of this form; a field, key or source that is not known, with the nearest;
+    /// a fact without unit, provenance or citation; a figure that is out of range or contradicts another; a missing one that the
+    /// unit model needs; the name of a chip that comes with the compiler on facts that are not that chip's.
+    pub fn read(file: &str, bytes: &[u8]) -> Result<Chip, Vec<Refusal>> {
+        let chip = file::read(file, bytes)?;
+        builtin::check_name(file, bytes, &chip).map_err(|refusal| vec![refusal])?;
+        Ok(chip)
+    }
+
+    /// The chip of facts in order of field; none where the unit model lacks a figure.
+    fn new(names: [String; 3], facts: Vec<Fact>, sources: Vec<Arc<Source>>, figures: &Figures) -> Option<Chip> {
+        let [name, part, target] = names;
+        let unit = UnitModel::resolve(figures)?;
+        let chips_per_node = figures.word(Field::ChipsPerNode)?;
+        Some(Chip {
             name,
-            own,
+            part,
+            target,
+            facts,
+            sources,
             unit,
-            link_rate_between_nodes: unit::rate_of(own, Field::ScaleUpInterNode),
-            chips_per_node: node,
-            chips_per_rack: count(own, Field::ChipsPerRack),
-            domain: match fact::find(own, &[], Field::ScaleUpChipsMax) {
-                Some(n) => n as u32,
+            link_rate_between_nodes: unit::rate_of(figures, Field::ScaleUpInterNode)?,
+            chips_per_node,
+            chips_per_rack: figures.word(Field::ChipsPerRack),
+            domain: match figures.word(Field::ScaleUpChipsMax) {
+                Some(chips) => chips,
                 None if unit.link_rate == 0 => 1,
-                None => node,
+                None => chips_per_node,
             },
-        }
+        })
     }
 
     /// The unit model, for any width within a node: [`Chip::unit_at`] knows of wider ones.
@@ -72,14 +99,38 @@ impl Chip {
         unit
     }
 
-    /// All facts: the chip's own, then those of the unit model that all chips share.
-    pub fn facts(&self) -> impl Iterator<Item = &'static Fact> {
-        self.own.iter().chain(plasticine::FACTS)
+    /// All facts, in order of field.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
     }
 
-    /// The fact on `field`, if there is one.
-    pub fn fact(&self, field: Field) -> Option<&'static Fact> {
-        self.facts().find(|f| f.field == field)
+    /// The fact on `field`, if there is one: its value, unit, provenance, what it cites, and the note.
+    pub fn fact(&self, field: Field) -> Option<&Fact> {
+        self.facts.binary_search_by_key(&field, |fact| fact.field).ok().map(|index| &self.facts[index])
+    }
+
+    /// The number of the fact on `field`, if there is one and it is a number.
+    pub fn number(&self, field: Field) -> Option<u64> {
+        self.fact(field).and_then(Fact::number)
+    }
+
+    /// Everything that the chip's file describes as a source, in order of key.
+    pub fn sources(&self) -> &[Arc<Source>] {
+        &self.sources
+    }
+
+    /// Fields whose figures were chosen because no vendor publishes them, in order.
+    pub fn modeled_fields(&self) -> impl Iterator<Item = Field> {
+        self.facts.iter().filter(|fact| fact.provenance == Provenance::Modeled).map(|fact| fact.field)
+    }
+
+    /// The number formats of the chip's facts, in their order; none where the file has no such fact.
+    pub fn precisions(&self) -> impl Iterator<Item = Precision> {
+        let names = match self.fact(Field::Precisions).map(|fact| &fact.value) {
+            Some(Value::List(names)) => names.as_slice(),
+            Some(Value::Number(_) | Value::Text(_)) | None => &[],
+        };
+        names.iter().filter_map(|name| Precision::from_name(name))
     }
 
     /// Chips of a node.
@@ -87,9 +138,15 @@ impl Chip {
         self.chips_per_node
     }
 
-    /// Chips of a rack.
-    pub const fn chips_per_rack(&self) -> u32 {
+    /// Chips of a rack, where the vendor tabulates it.
+    pub const fn chips_per_rack(&self) -> Option<u32> {
         self.chips_per_rack
+    }
+
+    /// The default width: the rack where the vendor tabulates it, else the node; one chip where no rate between chips is known.
+    /// What is served is the widest that a model admits within it.
+    pub fn tensor_parallel_width(&self) -> u32 {
+        if self.has_link() { self.chips_per_rack.unwrap_or(0).max(self.chips_per_node) } else { 1 }
     }
 
     /// Most chips a width may use: the published scale-up limit, else a node, and one where no link rate is known.
@@ -109,28 +166,4 @@ impl Chip {
             hbm => (hbm, "HBM"),
         }
     }
-}
-
-const fn count(own: &[Fact], field: Field) -> u32 {
-    match fact::find(own, &[], field) {
-        Some(n) if n > 0 && n <= u32::MAX as u64 => n as u32,
-        _ => panic!("a chip lacks its node or rack"),
-    }
-}
-
-/// The chip named `name`, in any case.
-///
-/// # Errors
-/// [`Code::ChipUnknown`] with the known names and the nearest.
-pub fn lookup(name: &str) -> Result<&'static Chip, Refusal> {
-    if let Some(chip) = CHIPS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
-        return Ok(chip);
-    }
-    let known: Vec<&str> = CHIPS.iter().map(|c| c.name).collect();
-    let refusal = Refusal::new(Code::ChipUnknown, At::Chip, format!("no chip is named `{name}`"))
-        .fact("known chips", known.join(", "));
-    Err(match nearest(name, known.iter().copied()) {
-        Some(near) => refusal.help(format!("write `{near}`")),
-        None => refusal.help(format!("write one of {}", known.join(", "))),
-    })
 }

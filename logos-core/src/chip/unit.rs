@@ -1,15 +1,16 @@
 //! The unit model: what one chip does in a cycle. A cycle is the unit model's own; no clock is published, none is
 //! assumed, and no figure here is a time.
 
-use super::fact::{Fact, Field, find};
-use super::plasticine;
+use super::field::Field;
+use super::figures::Figures;
 
 /// Cycles over which memory and link rates are stated, so that a rate is a whole number of bytes.
 pub const RATE_CYCLES: u64 = 65_536;
 
 /// The chip as the lowering and the checker see it: one word of the bundle's chip rows each.
 ///
-/// Every field is resolved from a [`Fact`] while the compiler itself is compiled; the label is that fact's.
+/// Every field is resolved from a [`Fact`](super::Fact) of the chip's file; the label is that fact's. The labels below are those of the chips
+/// that come with the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitModel {
     /// Cells: a PCU with its PMU. Published (the PCU count).
@@ -67,68 +68,52 @@ pub struct UnitModel {
 }
 
 impl UnitModel {
-    /// The unit model of a chip's own facts. Runs in a constant only: a fact that is missing or does not fit its word
-    /// is an error where the chip's table is compiled, never one at a user's.
-    pub(super) const fn resolve(own: &[Fact]) -> UnitModel {
-        let cells = need(own, Field::PcuCount);
-        let scratchpad = need(own, Field::SramBytesPerPmu);
-        UnitModel {
+    /// The unit model of a chip's figures; none where one that it needs is missing, or a rate leaves its word.
+    pub(super) fn resolve(figures: &Figures) -> Option<UnitModel> {
+        let word = |field| figures.word(field);
+        let (cells, scratchpad) = (word(Field::PcuCount)?, word(Field::SramBytesPerPmu)?);
+        Some(UnitModel {
             cells,
-            columns: need(own, Field::MeshColumns),
-            rows: need(own, Field::MeshRows),
-            array_rows: need(own, Field::ArrayRows),
-            array_columns: need(own, Field::ArrayColumns),
-            lanes: need(own, Field::PcuLanes),
-            chain: need(own, Field::Chain),
-            depth: need(own, Field::PcuStages),
-            tree: need(own, Field::TreeLevel),
+            columns: word(Field::MeshColumns)?,
+            rows: word(Field::MeshRows)?,
+            array_rows: word(Field::ArrayRows)?,
+            array_columns: word(Field::ArrayColumns)?,
+            lanes: word(Field::PcuLanes)?,
+            chain: word(Field::Chain)?,
+            depth: word(Field::PcuStages)?,
+            tree: word(Field::TreeLevel)?,
             scratchpad,
-            scratchpad_rate: need(own, Field::ScratchpadRate),
-            inject: need(own, Field::Inject),
-            hop: need(own, Field::Hop),
-            hbm_rate: rate_of(own, Field::HbmBandwidth),
-            ddr_rate: rate_of(own, Field::DdrBandwidth),
-            link_rate: rate_of(own, Field::ScaleUpPerDirection),
-            hbm_latency: need(own, Field::HbmLatency),
-            ddr_latency: need(own, Field::DdrLatency),
-            link_latency: need(own, Field::LinkLatency),
-            context_tile: need(own, Field::ContextTile),
-            tile: need(own, Field::Tile),
-            sram_ports: need(own, Field::SramPorts),
-            strip: need(own, Field::Strip),
-            hbm_bytes: or_zero(own, Field::HbmBytes),
-            ddr_bytes: or_zero(own, Field::DdrBytesSizing),
-            sram_bytes: cells as u64 * scratchpad as u64,
-        }
+            scratchpad_rate: word(Field::ScratchpadRate)?,
+            inject: word(Field::Inject)?,
+            hop: word(Field::Hop)?,
+            hbm_rate: rate_of(figures, Field::HbmBandwidth)?,
+            ddr_rate: rate_of(figures, Field::DdrBandwidth)?,
+            link_rate: rate_of(figures, Field::ScaleUpPerDirection)?,
+            hbm_latency: word(Field::HbmLatency)?,
+            ddr_latency: word(Field::DdrLatency)?,
+            link_latency: word(Field::LinkLatency)?,
+            context_tile: word(Field::ContextTile)?,
+            tile: word(Field::Tile)?,
+            sram_ports: word(Field::SramPorts)?,
+            strip: word(Field::Strip)?,
+            hbm_bytes: figures.get(Field::HbmBytes)?,
+            ddr_bytes: figures.get(Field::DdrBytesSizing)?,
+            sram_bytes: u64::from(cells) * u64::from(scratchpad),
+        })
     }
 }
 
-/// The rate of `field` as bytes per [`RATE_CYCLES`] cycles, 0 where there is none.
+/// The rate of `field` as bytes per [`RATE_CYCLES`] cycles, 0 where there is none, no number where it leaves its word.
 ///
 /// Bytes a MAC is a ratio of published figures, MACs a cycle is the unit model's; their product needs no clock. Rounded
 /// down, so that a modeled rate is never above the published one.
-pub(super) const fn rate_of(own: &[Fact], field: Field) -> u32 {
-    let macs_a_cycle = need(own, Field::PcuCount) as u128
-        * need(own, Field::ArrayRows) as u128
-        * need(own, Field::ArrayColumns) as u128;
+pub(super) fn rate_of(figures: &Figures, field: Field) -> Option<u32> {
+    let Some(rate @ 1..) = figures.get(field) else { return Some(0) };
+    let word = |field| figures.word(field).map(u128::from);
+    let macs_a_cycle = word(Field::PcuCount)? * word(Field::ArrayRows)? * word(Field::ArrayColumns)?;
     // A multiply-accumulate is two of the operations that a peak counts.
-    let macs_a_second = need(own, Field::PeakBf16) as u128 * 1_000_000_000_000 / 2;
-    let rate = RATE_CYCLES as u128 * or_zero(own, field) as u128 * macs_a_cycle / macs_a_second;
-    assert!(rate <= u32::MAX as u128, "a rate leaves its word");
-    rate as u32
-}
-
-const fn need(own: &[Fact], field: Field) -> u32 {
-    match find(own, plasticine::FACTS, field) {
-        Some(n) if n > 0 && n <= u32::MAX as u64 => n as u32,
-        Some(_) => panic!("a figure of the chip is 0 or leaves its word"),
-        None => panic!("a chip lacks a figure that the unit model needs"),
-    }
-}
-
-const fn or_zero(own: &[Fact], field: Field) -> u64 {
-    match find(own, plasticine::FACTS, field) {
-        Some(n) => n,
-        None => 0,
-    }
+    let macs_a_second = word(Field::PeakBf16)? * 1_000_000_000_000 / 2;
+    let bytes = u128::from(RATE_CYCLES).checked_mul(u128::from(rate))?.checked_mul(macs_a_cycle)? / macs_a_second;
+    // A rate of 0 would say that there is no such memory.
+    u32::try_from(bytes).ok().filter(|&bytes| bytes > 0)
 }

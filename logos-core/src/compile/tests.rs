@@ -26,11 +26,17 @@ fn configs(of: &str) -> Vec<(String, Vec<u8>)> {
 
 /// Compiles a deployment, and reads the bundle's programs again from their texts.
 fn compiled(spec: &ModelSpec, form: Form, tp: u32) -> Result<(), Vec<Refusal>> {
-    let chip = chip::lookup("SN50").unwrap();
+    let chip = crate::chip::lookup("SN50").unwrap();
     let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(tp) };
     let deployments = std::slice::from_ref(&deployment);
-    let request =
-        Request { model: "m", config: &[], chip: "SN50", weights: Weights::Config, checkpoint: None, deployments };
+    let request = Request {
+        model: "m",
+        config: &[],
+        chip: "SN50".into(),
+        weights: Weights::Config,
+        checkpoint: None,
+        deployments,
+    };
     let words = compile_deployment(&request, spec, chip, &deployment)?;
     assert_eq!(crate::inspect::verify(&words.0), Ok(()), "{form:?} over {tp}");
     Ok(())

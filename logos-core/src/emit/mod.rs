@@ -35,7 +35,7 @@ pub struct Contents<'a> {
     /// The model's name.
     pub model: &'a str,
     /// The chip.
-    pub chip: &'static Chip,
+    pub chip: &'a Chip,
     /// Form and sizes.
     pub form: Form,
     /// Chips.
@@ -102,7 +102,7 @@ fn write_deployment(table: &mut Table, contents: &Contents<'_>) {
 
 fn write_chip(table: &mut Table, chip: &Chip, tp: u32) {
     let mut words = chip_words(chip, tp);
-    put_pair(&mut words, chip_row::NAME, table.string(chip.name));
+    put_pair(&mut words, chip_row::NAME, table.string(&chip.name));
     let rows = words.as_chunks().0;
     table.push(Part::Chip, rows[0]);
     table.push(Part::Chip, rows[1]);

@@ -134,7 +134,7 @@ impl Gemm {
     ///
     /// # Errors
     /// Every size that is not possible; else what does not fit the chip, or does not lower.
-    pub(super) fn certify(&self, chip: &'static Chip) -> Result<CertifiedGemm, Vec<Refusal>> {
+    pub(super) fn certify(&self, chip: &Chip) -> Result<CertifiedGemm, Vec<Refusal>> {
         let wrong = self.wrong();
         if !wrong.is_empty() {
             return Err(wrong);

@@ -4,12 +4,14 @@ use logos_bundle::table::layout::{Part, chip as chip_row};
 use logos_bundle::view::Bundle;
 
 use super::{Mismatch, rows};
-use crate::chip::CHIPS;
+use crate::chip::{self, Chip};
 use crate::emit::chip_words;
 
-pub(super) fn compare(words: &[u32], bundle: &Bundle<'_>) -> Result<(), Mismatch> {
+pub(super) fn compare(words: &[u32], bundle: &Bundle<'_>, chips: &[Chip]) -> Result<(), Mismatch> {
     let name = bundle.chip().map(|chip| chip.name().to_string()).unwrap_or_default();
-    let Some(chip) = CHIPS.iter().find(|chip| chip.name == name) else {
+    // A name of the compiler's own is never another's.
+    let known = chip::NAMES.contains(&name.as_str()).then(|| chip::lookup(&name).ok()).flatten();
+    let Some(chip) = known.or_else(|| chips.iter().find(|chip| chip.name == name)) else {
         return Err(Mismatch::ChipUnknown { name });
     };
     let facts = chip_words(chip, bundle.chips());
@@ -17,7 +19,7 @@ pub(super) fn compare(words: &[u32], bundle: &Bundle<'_>) -> Result<(), Mismatch
     for (word, (&fact, &table)) in facts.iter().zip(table).enumerate() {
         // The first two words are where the name lies.
         if word > chip_row::NAME + 1 && fact != table {
-            return Err(Mismatch::Chip { name: chip.name, word, fact, table });
+            return Err(Mismatch::Chip { name: chip.name.clone(), word, fact, table });
         }
     }
     Ok(())

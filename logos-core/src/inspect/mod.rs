@@ -16,6 +16,7 @@ mod tests;
 use logos_bundle::table::layout::{Part, ROW, header};
 use logos_bundle::view::{Bundle, BundleError, TextMismatch};
 
+use crate::chip::Chip;
 use crate::emit::Row;
 use crate::language::ProgramError;
 
@@ -49,8 +50,8 @@ pub enum Mismatch {
         /// What the table says.
         table: String,
     },
-    /// A chip that this version does not know.
-    #[error("no chip is named `{name}`: its facts cannot be compared")]
+    /// A chip that does not come with the compiler, and whose file is not at hand.
+    #[error("no chip is named `{name}`: without its file its words cannot be compared with facts")]
     ChipUnknown {
         /// The name in the table.
         name: String,
@@ -59,7 +60,7 @@ pub enum Mismatch {
     #[error("chip {name}, word {word}: its facts have {fact}, the table {table}")]
     Chip {
         /// The chip.
-        name: &'static str,
+        name: String,
         /// Word, counted over both rows.
         word: usize,
         /// What the facts say.
@@ -69,18 +70,31 @@ pub enum Mismatch {
     },
 }
 
-/// Compares a bundle's programs with their text and its chip rows with the facts of the chip they name.
+/// Compares a bundle's programs with their text and its chip rows with the facts of the chip they name, one that comes with
+/// the compiler.
+///
+/// # Errors
+/// As [`verify_with`]; a bundle made for a file's chip is [`Mismatch::ChipUnknown`].
+pub fn verify(words: &[u32]) -> Result<(), Vec<Mismatch>> {
+    verify_with(words, &[])
+}
+
+/// [`verify`], with the chips of one's own that a bundle may name besides.
+///
+/// A bundle holds its chip's name and the words of its unit model. That these are the words of the facts, at the bundle's
+/// width, is what is verified; not whose file it was (another with the same name and figures gives the same words), and nothing
+/// of facts that are not in the words: peaks, labels, citations.
 ///
 /// # Errors
 /// The first difference of each program and of the chip; for a table that cannot be read only that.
-pub fn verify(words: &[u32]) -> Result<(), Vec<Mismatch>> {
+pub fn verify_with(words: &[u32], chips: &[Chip]) -> Result<(), Vec<Mismatch>> {
     let bundle = Bundle::read(words).map_err(|error| vec![error.into()])?;
     let mut found = Vec::new();
     found.extend(bundle.verify_text().err().map(Mismatch::Digest));
     for program in bundle.programs() {
         found.extend(text::compare(words, &bundle, &program).err());
     }
-    found.extend(chip::compare(words, &bundle).err());
+    found.extend(chip::compare(words, &bundle, chips).err());
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 

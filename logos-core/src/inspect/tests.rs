@@ -15,7 +15,7 @@ fn words() -> Vec<u32> {
     let request = Request {
         model: "tiny",
         config: &config,
-        chip: "SN50",
+        chip: "SN50".into(),
         weights: Weights::Config,
         checkpoint: None,
         deployments: &deployments,

@@ -44,6 +44,43 @@ impl Code {
                  absent, or no figure for it is published. An example is a tensor-parallel width on a chip whose \
                  link rate is not published. Choose another chip, or a deployment that does without."
             }
+            Code::ChipSyntax => {
+                "A chip file is TOML of a small kind: at its top `name`, `part` and `target`, then a table \
+                 `[facts.FIELD]` a fact and a table `[sources.KEY]` a source, one `key = value` a line. Values are \
+                 texts in double quotes, whole numbers (`1_600`), or lists of texts on one line; `#` begins a \
+                 comment; a key and a table are written once. `cargo logos chips SN50 --toml` prints a file to start \
+                 from."
+            }
+            Code::ChipUnknownField => {
+                "The file names something that chips do not have here, so nothing would read it: most often a \
+                 spelling, and then the nearest known one is offered. Facts have `value`, `unit`, `provenance`, \
+                 `cite` and `note`; sources `title`, `publisher`, `date` and `url`. `cargo logos chips SN50` shows \
+                 the fields with their units."
+            }
+            Code::ChipUnlabelled => {
+                "A figure that nobody can trace is not taken. Every fact states its value, the field's own unit, a \
+                 provenance (`published`: a source prints it; `derived`: it follows by arithmetic from figures that \
+                 are printed; `measured`: something was run; `modeled`: it was chosen) and what it cites, by the keys \
+                 of the sources below. Unless it is published, its note says by what arithmetic, what was run, or why \
+                 it was chosen so. A figure that you assume is `modeled`, and cites what the assumption rests on."
+            }
+            Code::ChipMissing => {
+                "The unit model, the mesh or the memories follow from this fact, and nothing stands in for one that \
+                 is missing: a default would be a figure that nobody chose. Where the vendor does not publish it, \
+                 choose it, label it `modeled` and say why; the files of the chips that come with the compiler \
+                 (`cargo logos chips SN50 --toml`) show how."
+            }
+            Code::ChipFigure => {
+                "The figure is not of its field's kind, leaves the range in which the certificate's arithmetic is \
+                 exact, or contradicts another figure of the chip. A cell is a PCU with its PMU and a site of the \
+                 mesh, so their counts agree; SRAM is the PMUs' together; a memory has bytes and a rate or neither; \
+                 rates, told in bytes a cycle of the unit model, follow from the peak rate and the PCUs' arrays."
+            }
+            Code::ChipName => {
+                "A bundle says by name which chip it was made for, and `cargo logos inspect` compares its figures with \
+                 the facts of that name. A file's chip may therefore be called like one that comes with the compiler \
+                 only while it is that chip, fact by fact. Once a figure is changed, it needs a name of its own."
+            }
             Code::ConfigSyntax => {
                 "The file is not a JSON object: it is empty, cut off, or holds something else (a checkpoint's \
                  index, an HTML error page, a Git LFS pointer in place of the file). Open it and look at its first \

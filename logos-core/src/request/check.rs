@@ -4,7 +4,7 @@
 //! [`shard`](crate::shard)'s.
 
 use super::{DeploymentRequest, Form};
-use crate::chip::{CHIPS, Chip};
+use crate::chip::{self, Chip};
 use crate::spec::{AttentionSpan, Mixer, ModelSpec};
 use crate::{At, Code, Key, Refusal, shard};
 
@@ -94,7 +94,8 @@ impl Check<'_> {
         if tp > 1 && !chip.has_link() {
             // How the model splits does not matter where no width above one chip can be had.
             let message = format!("{tp} {} do not form a width: no rate from chip to chip is known", chip.name);
-            let linked: Vec<&str> = CHIPS.iter().filter(|c| c.has_link()).map(|c| c.name).collect();
+            let known = chip::NAMES.into_iter().filter(|name| chip::lookup(name).is_ok_and(Chip::has_link));
+            let linked: Vec<&str> = known.collect();
             let help = format!("write `tp: 1`, or take a chip with a known rate: {}", linked.join(", "));
             self.refusals.push(Refusal::new(Code::ChipLacks, self.at(Key::Tp), message).help(help));
         } else if let Err(refusals) = shard::admits(self.spec, tp, chip.domain(), &self.at(Key::Tp)) {

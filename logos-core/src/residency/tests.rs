@@ -9,7 +9,14 @@ fn bundle(slug: &str, chip: &str, tp: u32, form: Form) -> Vec<u32> {
     let config = released(slug);
     let deployments = [DeploymentRequest { name: "D".into(), form, tp: Some(tp) }];
     let weights = Weights::Config;
-    let request = Request { model: slug, config: &config, chip, weights, checkpoint: None, deployments: &deployments };
+    let request = Request {
+        model: slug,
+        config: &config,
+        chip: chip.into(),
+        weights,
+        checkpoint: None,
+        deployments: &deployments,
+    };
     let compiled = crate::compile(&request).unwrap_or_else(|refusals| panic!("{slug}: {refusals:?}"));
     let words = compiled.into_iter().next().unwrap().words;
     assert!(check::all(&words).hold());

@@ -17,7 +17,7 @@ fn compiled(fixture: &Fixture, checkpoint: &Checkpoint, form: Form, tp: u32) -> 
     let request = Request {
         model: fixture.name,
         config: fixture.config.as_bytes(),
-        chip: "SN50",
+        chip: "SN50".into(),
         weights: Weights::Config,
         checkpoint: Some(Description { file: "checkpoint.json", text: description.as_bytes() }),
         deployments: &deployments,

@@ -47,7 +47,7 @@ impl Runner {
                 let request = Request {
                     model: name,
                     config: fixture.config.as_bytes(),
-                    chip: "SN50",
+                    chip: "SN50".into(),
                     weights: Weights::Config,
                     checkpoint: None,
                     deployments: &deployments,

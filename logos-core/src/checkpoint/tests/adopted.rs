@@ -82,8 +82,14 @@ fn notes(config: &[u8], headers: &Headers, tp: u32) -> String {
     let text = headers.describe();
     let deployments = [DeploymentRequest { name: "D".to_owned(), form: DECODE, tp: Some(tp) }];
     let checkpoint = Some(Description { file: "d.json", text: text.as_bytes() });
-    let request =
-        Request { model: "m", config, chip: "SN50", weights: Weights::Config, checkpoint, deployments: &deployments };
+    let request = Request {
+        model: "m",
+        config,
+        chip: "SN50".into(),
+        weights: Weights::Config,
+        checkpoint,
+        deployments: &deployments,
+    };
     let compiled = compile(&request).unwrap_or_else(|found| panic!("{}", super::lines(&found)));
     compiled[0].notes.join("\n")
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::frame::{Cited, Label, number, text};
-use crate::chip::{Chip, Fact, Field, Provenance};
+use super::frame::{Cited, Label, number};
+use crate::chip::{Chip, Field};
 use crate::language::ast::Storage;
 
 /// A chip.
@@ -77,13 +77,13 @@ pub(super) fn block(chip: &Chip) -> ChipBlock {
         (None, node) => node.clone(),
     };
     let mut cites = BTreeMap::new();
-    for source in chip.facts().flat_map(|fact| fact.cite) {
-        cites.insert(source.key.to_owned(), source.to_string());
+    for source in chip.facts().iter().flat_map(|fact| &fact.cite) {
+        cites.insert(source.key.clone(), source.to_string());
     }
     ChipBlock {
-        part: format!("SambaNova {} RDU", chip.name),
-        chip: chip.name.to_owned(),
-        target: chip.name.to_ascii_lowercase(),
+        part: chip.part.clone(),
+        chip: chip.name.clone(),
+        target: chip.target.clone(),
         peak_bf16_tflops: cited(Field::PeakBf16),
         peak_fp8_tflops: cited(Field::PeakFp8),
         sram_bytes: cited(Field::SramBytes),
@@ -104,7 +104,7 @@ pub(super) fn block(chip: &Chip) -> ChipBlock {
         local_mem_bytes_per_pcu: cited(Field::SramBytesPerPmu),
         witnessed_precisions: precisions(chip),
         witness_pending_precisions: pending(chip),
-        modeled_fields: modeled(chip.facts()),
+        modeled_fields: chip.modeled_fields().map(Field::as_str).collect(),
         cites,
     }
 }
@@ -117,13 +117,9 @@ fn derived_at_most(label: Label) -> Label {
     }
 }
 
-fn modeled<'f>(facts: impl Iterator<Item = &'f Fact>) -> Vec<&'static str> {
-    facts.filter(|fact| fact.provenance == Provenance::Modeled).map(|fact| fact.field.as_str()).collect()
-}
-
 fn precisions(chip: &Chip) -> Option<Cited<Vec<String>>> {
-    let Cited { value, provenance, cite } = text(chip.fact(Field::Precisions))?;
-    Some(Cited { value: value.split(',').map(|name| name.trim().to_owned()).collect(), provenance, cite })
+    let fact = chip.fact(Field::Precisions)?;
+    Some(Cited::of(fact, chip.precisions().map(|precision| precision.to_string()).collect()))
 }
 
 /// What vendors call the format that a storage is multiplied in; none of what is no format of products.

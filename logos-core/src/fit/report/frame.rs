@@ -1,6 +1,6 @@
 //! What every document begins with, and a figure with its source.
 
-use crate::chip::{Fact, Provenance, Value};
+use crate::chip::{Fact, Provenance};
 
 use super::trace::{self, Rows, Traced};
 
@@ -128,17 +128,8 @@ pub(super) fn number(fact: Option<&Fact>) -> Option<Cited<u64>> {
     Some(Cited::of(fact, fact.number()?))
 }
 
-/// The name of a fact, with its label.
-pub(super) fn text(fact: Option<&Fact>) -> Option<Cited<String>> {
-    let fact = fact?;
-    match fact.value {
-        Value::Text(text) => Some(Cited::of(fact, text.to_owned())),
-        Value::Number(_) => None,
-    }
-}
-
 fn keys(fact: &Fact) -> String {
-    let keys: Vec<&str> = fact.cite.iter().map(|source| source.key).collect();
+    let keys: Vec<&str> = fact.cite.iter().map(|source| source.key.as_str()).collect();
     keys.join(", ")
 }
 

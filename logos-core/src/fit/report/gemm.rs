@@ -175,7 +175,7 @@ pub(super) const TABLES: &[Rows] = &[
 ///
 /// # Errors
 /// Every size that is not possible; else what does not fit the chip, or does not lower.
-pub fn gemm(chip: &'static Chip, gemm: &Gemm) -> Result<Document<GemmFit>, Vec<Refusal>> {
+pub fn gemm(chip: &Chip, gemm: &Gemm) -> Result<Document<GemmFit>, Vec<Refusal>> {
     let certified = gemm.certify(chip)?;
     let impossible = |what: String| vec![Refusal::new(Code::Bundle, At::Request, what)];
     let bundle = Bundle::read(&certified.words).map_err(|error| impossible(error.to_string()))?;

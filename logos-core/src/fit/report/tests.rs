@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::trace::{Traced, names};
 use super::*;
-use crate::chip::{CHIPS, Chip, Field};
+use crate::chip::{self, Chip, Field};
 use crate::fit::{Gemm, Tile};
 use crate::language::ast::Storage;
 use crate::ops;

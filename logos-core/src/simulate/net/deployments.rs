@@ -19,8 +19,14 @@ fn executes(slug: &str, tp: u32, weights: Weights, forms: &[Form]) {
     let named = |(form, i): (&Form, usize)| DeploymentRequest { name: format!("D{i}"), form: *form, tp: Some(tp) };
     let deployments: Vec<_> = forms.iter().zip(0..).map(named).collect();
     for chip in ["SN50", "SN40L"] {
-        let request =
-            Request { model: slug, config: &config, chip, weights, checkpoint: None, deployments: &deployments };
+        let request = Request {
+            model: slug,
+            config: &config,
+            chip: chip.into(),
+            weights,
+            checkpoint: None,
+            deployments: &deployments,
+        };
         crate::compile(&request).unwrap_or_else(|refusals| panic!("{slug} {chip}: {refusals:?}"));
         let chip = chip::lookup(chip).unwrap();
         let unit = chip.unit_at(tp);

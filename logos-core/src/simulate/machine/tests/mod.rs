@@ -37,8 +37,9 @@ impl Case<'_> {
         let wrong = |what: &dyn fmt::Display| format!("model {seed} over {tp} {chip}, {form:?}: {what}");
         let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(*tp) };
         let deployments = std::slice::from_ref(&deployment);
-        let request = Request { model: "m", config: &[], chip, weights: *weights, checkpoint: None, deployments };
-        let chip = chip::lookup(request.chip).unwrap();
+        let request =
+            Request { model: "m", config: &[], chip: (*chip).into(), weights: *weights, checkpoint: None, deployments };
+        let chip = chip::lookup(chip).unwrap();
         let (words, _) = compile_deployment(&request, spec, chip, &deployment)
             .map_err(|refusals| wrong(&refusals.iter().map(ToString::to_string).collect::<String>()))?;
         let bundle = Bundle::read(&words).unwrap();
