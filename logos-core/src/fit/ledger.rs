@@ -2,18 +2,16 @@
 //!
 //! Sizes are exact. Products are taken in 128 bits and checked, so a hostile specification is refused, not wrapped.
 
+use super::size::{Size, TooLarge, add, mul, stored};
+use crate::author::storage_of;
+use crate::language::ast::Storage;
 use crate::request::Weights;
 use crate::spec::{
     Arrangement, Attention, AttentionSpan, Dtype, Experts, FeedForward, GatedDelta, Held, LatentAttention, Linear,
     Mixer, Mlp, ModelSpec, Norm, QkNorm, Tensor, Weight,
 };
 
-/// A sum of bytes left 128 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a size is too large to be counted")]
-pub struct TooLarge;
-
-type Bytes = Result<u128, TooLarge>;
+type Bytes = Size;
 
 /// What one chip keeps of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,9 +150,10 @@ impl Walk<'_> {
     fn projection(&self, weight: &Weight, rows: u128, cols: u128) -> Bytes {
         let held = self.spec.held(self.row, &weight.tensor);
         let quantised = self.weights == Weights::Q8_0 || held == Some(Held::Q8_0);
-        // Blocks of 32 inputs: their quants and an f16 scale. A share that would cut a block is as the config stores it.
-        if quantised && rows.is_multiple_of(32) {
-            return mul(mul(rows / 32, cols)?, 34);
+        // Blocks lie along the inputs. A share that would cut a block is as the config stores it.
+        let (block, _) = Storage::Q8_0.block();
+        if quantised && rows.is_multiple_of(u128::from(block)) {
+            return stored(cols, rows, Storage::Q8_0);
         }
         mul(mul(rows, cols)?, self.element(&weight.tensor))
     }
@@ -333,17 +332,6 @@ fn rows_by_head(norm: &Norm, heads: Cut) -> Cut {
     }
 }
 
-const fn width(dtype: Dtype) -> u128 {
-    match dtype {
-        Dtype::F32 => 4,
-        Dtype::F16 | Dtype::Bf16 => 2,
-    }
-}
-
-fn add(a: u128, b: u128) -> Bytes {
-    a.checked_add(b).ok_or(TooLarge)
-}
-
-fn mul(a: u128, b: u128) -> Bytes {
-    a.checked_mul(b).ok_or(TooLarge)
+fn width(dtype: Dtype) -> u128 {
+    u128::from(storage_of(dtype).block().1)
 }

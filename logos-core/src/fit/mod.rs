@@ -5,20 +5,26 @@
 //! Activations are not here: they live in the chip's SRAM, which the lowering accounts for.
 
 mod gemm;
+pub mod inventory;
 mod ledger;
+pub mod live;
+pub mod paged;
 pub mod report;
+mod size;
+pub mod work;
 
 #[cfg(test)]
 mod tests;
 
 pub use gemm::{Gemm, Tile};
-pub use ledger::TooLarge;
+pub use size::TooLarge;
 
 use crate::chip::Chip;
 use crate::request::{DeploymentRequest, Form, Weights};
 use crate::spec::ModelSpec;
 use crate::{At, Code, Key, Refusal, shard};
 use ledger::Ledger;
+use size::word;
 
 /// First facts of fit: bytes of one chip. Each is derived from the config, the width and the storage, and, where it
 /// speaks of the memory, from the chip's own facts.
@@ -95,12 +101,9 @@ impl<'a> Need<'a> {
             // One sequence, over the decode step's own state.
             Form::Prefill { ctx, chunk: _ } => (ctx, 1),
         };
-        let need = || {
-            let ledger = ledger(spec, deployment, deployment.chips(), weights)?;
-            let need = Need { spec, chip, deployment, weights, ctx, sequences, ledger };
-            Ok(if need.held_by(&need.ledger)? { Ok(need) } else { Err(need.refusal()?) })
-        };
-        need().unwrap_or_else(|too_large| Err(overflow(too_large)))
+        let ledger = ledger(spec, deployment, deployment.chips(), weights)?;
+        let need = Need { spec, chip, deployment, weights, ctx, sequences, ledger };
+        if need.held_by(&need.ledger)? { Ok(need) } else { Err(need.refusal()?) }
     }
 
     /// Bytes of experts that HBM does not hold beside all else.
@@ -116,7 +119,7 @@ impl<'a> Need<'a> {
     /// # Errors
     /// [`Code::SizeOverflow`].
     pub fn facts(&self, in_ddr: u64, in_sram: u64) -> Result<FitFacts, Refusal> {
-        self.counted(in_ddr, in_sram).map_err(overflow)
+        self.counted(in_ddr, in_sram).map_err(Refusal::from)
     }
 
     fn counted(&self, in_ddr: u64, in_sram: u64) -> Result<FitFacts, TooLarge> {
@@ -255,15 +258,6 @@ impl<'a> Need<'a> {
 /// What one of `tp` chips keeps.
 fn ledger(spec: &ModelSpec, deployment: &DeploymentRequest, tp: u32, weights: Weights) -> Result<Ledger, TooLarge> {
     Ledger::of(spec, tp, weights, !matches!(deployment.form, Form::Forward { .. }))
-}
-
-fn overflow(TooLarge: TooLarge) -> Refusal {
-    let message = "the model's bytes on one chip leave 64 bits";
-    Refusal::new(Code::SizeOverflow, At::Model, message).help("check the sizes in the model's config")
-}
-
-fn word(n: u128) -> Result<u64, TooLarge> {
-    u64::try_from(n).map_err(|_| TooLarge)
 }
 
 fn chips(n: u32) -> &'static str {

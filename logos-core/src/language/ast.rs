@@ -81,6 +81,16 @@ impl Storage {
     /// Every storage.
     pub const ALL: [Storage; 5] = [Storage::F32, Storage::F16, Storage::Bf16, Storage::Q8_0, Storage::I32];
 
+    /// Elements of the smallest unit that is stored by itself, and its bytes: one element, but for Q8_0 a block of 32 int8 quants
+    /// and an f16 scale.
+    pub const fn block(self) -> (u32, u32) {
+        match self {
+            Storage::F32 | Storage::I32 => (1, 4),
+            Storage::F16 | Storage::Bf16 => (1, 2),
+            Storage::Q8_0 => (32, 34),
+        }
+    }
+
     /// As the text writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -260,19 +270,22 @@ impl Program {
         &self.values[id.0 as usize]
     }
 
-    /// Multiply-accumulates of a statement, all chips together; none if that leaves 64 bits or an id is not of this program.
-    pub fn statement_macs(&self, statement: StatementId) -> Option<u64> {
+    /// Multiply-accumulates of a statement in a step that ends at `ctx` positions, all chips together, what several of them compute
+    /// alike once; none if that leaves 64 bits or an id is not of this program.
+    pub fn statement_macs(&self, statement: StatementId, ctx: u32) -> Option<u64> {
         match self.statements.get(statement.0 as usize)? {
             Statement::Let { result, op, operands } => {
                 let operands = Operands::new(&self.values, operands, self.chips).ok()?;
-                op.macs(operands, self.values.get(result.0 as usize)?.shape)
+                op.macs(operands, self.values.get(result.0 as usize)?.shape, ctx)
             }
             Statement::Append { .. } | Statement::Show { .. } => Some(0),
         }
     }
 
-    /// Multiply-accumulates of all statements, all chips together; none if that leaves 64 bits.
-    pub fn macs(&self) -> Option<u64> {
-        (0..self.statements.len() as u32).try_fold(0_u64, |n, at| n.checked_add(self.statement_macs(StatementId(at))?))
+    /// Multiply-accumulates of all statements in a step that ends at `ctx` positions, as [`Program::statement_macs`] counts them;
+    /// none if that leaves 64 bits.
+    pub fn macs(&self, ctx: u32) -> Option<u64> {
+        let statements = 0..self.statements.len() as u32;
+        statements.map(StatementId).try_fold(0_u64, |n, at| n.checked_add(self.statement_macs(at, ctx)?))
     }
 }

@@ -337,11 +337,8 @@ impl<'a> Net<'a> {
 
 /// Bytes of `n` elements in a storage.
 pub fn storage_bytes(n: u64, storage: Storage) -> u64 {
-    match storage {
-        Storage::F32 | Storage::I32 => n.saturating_mul(4),
-        Storage::F16 | Storage::Bf16 => n.saturating_mul(2),
-        Storage::Q8_0 => n.div_ceil(32).saturating_mul(34),
-    }
+    let (elements, bytes) = storage.block();
+    n.div_ceil(u64::from(elements)).saturating_mul(u64::from(bytes))
 }
 
 /// The part of an axis one chip holds.

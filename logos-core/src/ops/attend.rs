@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::language::ast::{Storage, ValueId};
+use crate::language::ast::{Shape, Storage, Value, ValueId};
 use crate::lower::{LowerError, Net, Slot, Want, storage_bytes};
 use crate::reference::{Matrix, State};
 use crate::spatial::{Emission, Primitive, Recurrence, StageId, Work};
@@ -45,6 +45,63 @@ impl<'a> Sight<'a> {
         // Positions ascend within a sequence, so what is not seen comes first.
         let hidden = (start..=row).take_while(|&fresh| self.position(fresh) < first).count();
         Seen { sequence, cached, fresh: start + hidden..row + 1 }
+    }
+}
+
+/// What all rows of a step see that ends at a position of every sequence.
+pub(super) struct Reach {
+    sequences: u32,
+    /// Rows of a sequence.
+    tokens: u64,
+    /// Positions before the step.
+    before: u64,
+    /// Positions that a row sees at most.
+    window: Option<u32>,
+    /// Positions of a chunk, the only one that a row of it sees.
+    chunk: Option<u32>,
+}
+
+impl Reach {
+    /// Of the rows of `q` behind `cache`, the last of a sequence at position `ctx - 1`. Without a cache the first stands at 0.
+    pub(super) fn new(q: &Value, cache: Option<&Value>, ctx: u32, (window, chunk): (Option<u32>, Option<u32>)) -> Self {
+        let sequences = cache.map_or(1, |cache| cache.shape.seqs.max(1));
+        let tokens = u64::from(q.shape.rows / sequences);
+        let before = if cache.is_some() { u64::from(ctx).saturating_sub(tokens) } else { 0 };
+        Reach { sequences, tokens, before, window, chunk }
+    }
+
+    /// Pairs of a row and a position that it sees, itself included; none if they leave 64 bits.
+    pub(super) fn seen(&self) -> Option<u64> {
+        let end = self.before.checked_add(self.tokens)?;
+        let a_sequence = self.seen_below(end)?.checked_sub(self.seen_below(self.before)?)?;
+        a_sequence.checked_mul(u64::from(self.sequences))
+    }
+
+    /// The same for the rows of a sequence at the positions below `end`.
+    fn seen_below(&self, end: u64) -> Option<u64> {
+        let window = self.window.map_or(u64::MAX, u64::from);
+        // Of the first rows of a chunk each sees one more than the one before, until a window is full.
+        let of_chunk = |rows: u64| -> Option<u64> {
+            let growing = rows.min(window);
+            let triangle = u128::from(growing) * (u128::from(growing) + 1) / 2;
+            let rest = (rows - growing).checked_mul(growing)?;
+            u64::try_from(triangle).ok()?.checked_add(rest)
+        };
+        match self.chunk {
+            None => of_chunk(end),
+            Some(chunk) => {
+                let chunk = u64::from(chunk.max(1));
+                (end / chunk).checked_mul(of_chunk(chunk)?)?.checked_add(of_chunk(end % chunk)?)
+            }
+        }
+    }
+
+    /// The part of a cache that the rows see.
+    pub(super) fn cached(&self, whole: Shape) -> Shape {
+        let of_window = self.window.map_or(u64::MAX, |width| u64::from(width).saturating_sub(1));
+        let of_chunk = self.chunk.map_or(u64::MAX, |chunk| self.before % u64::from(chunk.max(1)));
+        let rows = self.before.min(of_window).min(of_chunk).min(u64::from(whole.rows));
+        Shape { rows: rows as u32, ..whole }
     }
 }
 

@@ -1,10 +1,10 @@
 //! See [`AttentionOp`].
 
-use super::attend::{Context, Sight, softmax};
+use super::attend::{Context, Reach, Sight, softmax};
 use super::element_wise::head_columns;
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
 use super::operation::{
-    Operands, Operation, Words, expect_shape, expect_sharding, product, wrong_shape, wrong_sharding,
+    MacsOf, Operands, Operation, Words, expect_shape, expect_sharding, wrong_shape, wrong_sharding,
 };
 use super::softcap::softcap;
 use crate::language::ast::{Axis, Element, Shape, Sharding};
@@ -198,12 +198,18 @@ impl Operation for AttentionOp {
         Ok(q.sharding)
     }
 
-    /// Scores and values of each row over the positions it can see at most: the cache's, the window's or the chunk's.
-    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
-        let positions = operands.get(4).map_or(result.rows, |cache| cache.shape.rows);
-        let seen = [self.window, self.chunk].into_iter().flatten().fold(positions, u32::min);
+    const MACS_OF: MacsOf = MacsOf::Attention;
+
+    /// Scores and values of each row over the positions that it sees.
+    fn macs(&self, operands: Operands<'_>, result: Shape, ctx: u32) -> Option<u64> {
         let (q, v) = (operands.at(0).shape.cols, result.cols);
-        product(&[result.rows, seen])?.checked_mul(u64::from(q) + u64::from(v))
+        self.reach(operands, ctx).seen()?.checked_mul(u64::from(q) + u64::from(v))
+    }
+
+    /// Of a cache what the rows see of it.
+    fn reads(&self, operands: Operands<'_>, index: usize, ctx: u32) -> Shape {
+        let whole = operands.at(index).shape;
+        if CACHES.contains(&index) { self.reach(operands, ctx).cached(whole) } else { whole }
     }
 }
 
@@ -213,7 +219,14 @@ impl Evaluate for AttentionOp {
     }
 }
 
+/// The operands that are caches.
+const CACHES: [usize; 2] = [4, 5];
+
 impl AttentionOp {
+    fn reach(&self, operands: Operands<'_>, ctx: u32) -> Reach {
+        Reach::new(operands.at(0), operands.get(CACHES[0]), ctx, (self.window, self.chunk))
+    }
+
     /// One chip's query heads, row by row, over what the row sees of the cache as it was and of the fresh rows, in the order
     /// of positions.
     fn attend(&self, chip: Chip<'_>) -> Matrix {

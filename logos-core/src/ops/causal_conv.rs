@@ -2,7 +2,7 @@
 
 use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
 use super::operation::{
-    Operands, Operation, Words, expect_shape, expect_sharding, product, wrong_shape, wrong_sharding,
+    MacsOf, Operands, Operation, Words, expect_shape, expect_sharding, product, wrong_shape, wrong_sharding,
 };
 use super::silu::silu;
 use crate::language::ast::{Axis, Element, Shape, Sharding};
@@ -88,7 +88,9 @@ impl Operation for CausalConv {
         Ok(x.sharding)
     }
 
-    fn macs(&self, _: Operands<'_>, result: Shape) -> Option<u64> {
+    const MACS_OF: MacsOf = MacsOf::Convolution;
+
+    fn macs(&self, _: Operands<'_>, result: Shape, _: u32) -> Option<u64> {
         product(&[self.taps, result.rows, result.cols])
     }
 }

@@ -3,7 +3,7 @@
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
 use super::gelu::gelu;
 use super::operation::{
-    Operands, Operation, Words, columns, expect_shape, expect_sharding, product, rows, wrong_shape,
+    MacsOf, Operands, Operation, Words, columns, expect_shape, expect_sharding, product, rows, wrong_shape,
 };
 use super::sigmoid::sigmoid;
 use super::silu::silu;
@@ -157,11 +157,33 @@ impl Operation for ExpertsOp {
         Ok(result)
     }
 
+    const MACS_OF: MacsOf = MacsOf::Weights;
+
     /// Of the experts that rows are routed to alone: three products a row and choice.
-    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+    fn macs(&self, operands: Operands<'_>, result: Shape, _: u32) -> Option<u64> {
         let gate = operands.at(2).shape;
         let wide = 2 * u64::from(gate.rows) + u64::from(result.cols);
         product(&[result.rows, self.top, gate.cols])?.checked_mul(wide)
+    }
+
+    /// Of the weights those of as many experts as the rows can choose between them.
+    fn reads(&self, operands: Operands<'_>, index: usize, _: u32) -> Shape {
+        let whole = operands.at(index).shape;
+        match Self::FORM.operands[index].kind {
+            OperandKind::Experts => {
+                let chosen = operands.at(0).shape.rows.saturating_mul(self.top);
+                Shape { seqs: chosen.min(whole.seqs), ..whole }
+            }
+            OperandKind::Value
+            | OperandKind::ValueOrWeight
+            | OperandKind::Weight
+            | OperandKind::State
+            | OperandKind::Index
+            | OperandKind::Input
+            | OperandKind::Cosines
+            | OperandKind::Sines
+            | OperandKind::RowFactor => whole,
+        }
     }
 }
 

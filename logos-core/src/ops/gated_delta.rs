@@ -3,7 +3,7 @@
 use super::element_wise::head_columns;
 use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
 use super::operation::{
-    Operands, Operation, Words, expect_shape, expect_sharding, product, rows, wrong_shape, wrong_sharding,
+    MacsOf, Operands, Operation, Words, expect_shape, expect_sharding, product, rows, wrong_shape, wrong_sharding,
 };
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
@@ -117,8 +117,10 @@ impl Operation for GatedDeltaOp {
         Ok(q.sharding)
     }
 
+    const MACS_OF: MacsOf = MacsOf::Recurrence;
+
     /// Four passes over each value head's memory a row: decay, `Sᵀ k`, `k dᵀ`, `Sᵀ q`.
-    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+    fn macs(&self, operands: Operands<'_>, result: Shape, _: u32) -> Option<u64> {
         let key = operands.at(0).shape.cols / self.key_heads;
         product(&[4, result.rows, result.cols, key])
     }

@@ -2,7 +2,7 @@
 
 use super::element_wise::head_columns;
 use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
-use super::operation::{Operands, Operation, Words, expect_sharding, product, wrong_shape, wrong_sharding};
+use super::operation::{MacsOf, Operands, Operation, Words, expect_sharding, product, wrong_shape, wrong_sharding};
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
@@ -102,7 +102,9 @@ impl Operation for HeadMatMul {
         Ok(x.sharding)
     }
 
-    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+    const MACS_OF: MacsOf = MacsOf::Weights;
+
+    fn macs(&self, operands: Operands<'_>, result: Shape, _: u32) -> Option<u64> {
         let inner = operands.at(0).shape.cols / self.heads.max(1);
         product(&[result.rows, inner, result.cols])
     }

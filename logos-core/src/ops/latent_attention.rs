@@ -1,10 +1,10 @@
 //! See [`LatentAttentionOp`].
 
-use super::attend::{Context, Sight, softmax};
+use super::attend::{Context, Reach, Sight, softmax};
 use super::element_wise::head_columns;
 use super::form::{AttributeKind, Form, OperandKind, Piece, Range, attribute, operand};
 use super::operation::{
-    Operands, Operation, Words, expect_shape, expect_sharding, product, wrong_shape, wrong_sharding,
+    MacsOf, Operands, Operation, Words, expect_shape, expect_sharding, wrong_shape, wrong_sharding,
 };
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
@@ -118,12 +118,26 @@ impl Operation for LatentAttentionOp {
         Ok(q.sharding)
     }
 
-    /// Scores and values of each row over the positions it can see at most.
-    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
-        let positions = operands.get(5).map_or(result.rows, |cache| cache.shape.rows);
+    const MACS_OF: MacsOf = MacsOf::Attention;
+
+    /// Scores, of latent and of turned columns, and values of each row over the positions that it sees.
+    fn macs(&self, operands: Operands<'_>, result: Shape, ctx: u32) -> Option<u64> {
         let rotary = operands.at(1).shape.cols;
-        product(&[result.rows, positions])?.checked_mul(2 * u64::from(result.cols) + u64::from(rotary))
+        reach(operands, ctx).seen()?.checked_mul(2 * u64::from(result.cols) + u64::from(rotary))
     }
+
+    /// Of a cache what the rows see of it.
+    fn reads(&self, operands: Operands<'_>, index: usize, ctx: u32) -> Shape {
+        let whole = operands.at(index).shape;
+        if CACHES.contains(&index) { reach(operands, ctx).cached(whole) } else { whole }
+    }
+}
+
+/// The operands that are caches.
+const CACHES: [usize; 2] = [5, 6];
+
+fn reach(operands: Operands<'_>, ctx: u32) -> Reach {
+    Reach::new(operands.at(0), operands.get(CACHES[0]), ctx, (None, None))
 }
 
 impl Evaluate for LatentAttentionOp {

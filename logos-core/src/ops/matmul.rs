@@ -1,7 +1,7 @@
 //! See [`MatMul`].
 
 use super::form::{Form, OperandKind, Piece, operand};
-use super::operation::{Operands, Operation, Words, product, wrong_shape, wrong_sharding};
+use super::operation::{MacsOf, Operands, Operation, Words, product, wrong_shape, wrong_sharding};
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
@@ -76,7 +76,9 @@ impl Operation for MatMul {
         }
     }
 
-    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+    const MACS_OF: MacsOf = MacsOf::Weights;
+
+    fn macs(&self, operands: Operands<'_>, result: Shape, _: u32) -> Option<u64> {
         product(&[result.rows, operands.at(0).shape.cols, result.cols])
     }
 }

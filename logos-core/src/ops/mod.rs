@@ -76,7 +76,7 @@ use crate::reference::{Chips, Data, Evaluate};
 #[cfg(any(test, feature = "simulate"))]
 use crate::simulate::machine::{Fire, Firing, Trouble};
 use form::Form;
-use operation::{Operands, Operation, Words};
+use operation::{MacsOf, Operands, Operation, Words};
 
 /// The form of an operation, and its making from attribute words.
 pub type Row = (&'static Form, fn(Words) -> Op);
@@ -168,12 +168,30 @@ macro_rules! op_table {
                 match self { $(Op::$name(op) => op.combine(part, chips),)* }
             }
 
-            /// Multiply-accumulates of the statement on all chips together; none if that leaves 64 bits.
+            /// What its multiply-accumulates are of.
+            pub const fn macs_of(&self) -> MacsOf {
+                match self { $(Op::$name(_) => <$name as Operation>::MACS_OF,)* }
+            }
+
+            /// Multiply-accumulates of the statement on all chips together, in a step that ends at `ctx` positions of every
+            /// sequence; none if that leaves 64 bits.
             ///
             /// The operands must be ones that [`Op::derive`] accepted, with `result` the shape it gave.
-            pub fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
+            pub fn macs(&self, operands: Operands<'_>, result: Shape, ctx: u32) -> Option<u64> {
                 let operands = operands.of(self.form()).ok()?;
-                match self { $(Op::$name(op) => op.macs(operands, result),)* }
+                match self { $(Op::$name(op) => op.macs(operands, result, ctx),)* }
+            }
+
+            /// For each operand of the form, the most that a step that ends at `ctx` positions reads of it; none where it is
+            /// not given.
+            ///
+            /// The operands must be ones that [`Op::derive`] accepted.
+            pub fn reads(&self, operands: Operands<'_>, ctx: u32) -> [Option<Shape>; form::MAX_OPERANDS] {
+                let Ok(operands) = operands.of(self.form()) else { return [None; _] };
+                std::array::from_fn(|index| {
+                    operands.get(index)?;
+                    match self { $(Op::$name(op) => Some(op.reads(operands, index, ctx)),)* }
+                })
             }
         }
     };

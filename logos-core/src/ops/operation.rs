@@ -8,6 +8,21 @@ use crate::language::error::Problem;
 /// an absent one 0.
 pub type Words = [u32; 6];
 
+/// What the multiply-accumulates of an operation are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MacsOf {
+    /// It has none that are counted: it works element by element, chooses or moves.
+    Nothing,
+    /// Each a weight's element with a row's.
+    Weights,
+    /// Scores of queries with keys, and weighted sums of values.
+    Attention,
+    /// Passes over the memory of a recurrence.
+    Recurrence,
+    /// Taps over channels.
+    Convolution,
+}
+
 /// An operation of the language.
 pub trait Operation: Copy {
     /// Its code in the word table.
@@ -39,10 +54,21 @@ pub trait Operation: Copy {
     /// Whether its Real result is stored f32 whatever the activations are.
     const KEEPS_F32: bool = false;
 
-    /// Multiply-accumulates of the whole program's statement, all chips together; none if that leaves 64 bits.
-    fn macs(&self, operands: Operands<'_>, result: Shape) -> Option<u64> {
-        let _ = (operands, result);
+    /// What its multiply-accumulates are of.
+    const MACS_OF: MacsOf = MacsOf::Nothing;
+
+    /// Multiply-accumulates of the whole program's statement in a step that ends at `ctx` positions of every sequence, all chips
+    /// together; none if that leaves 64 bits.
+    fn macs(&self, operands: Operands<'_>, result: Shape, ctx: u32) -> Option<u64> {
+        let _ = (operands, result, ctx);
         Some(0)
+    }
+
+    /// The most that a step that ends at `ctx` positions reads of the operand at `index`, which is given: so many of its copies, rows
+    /// and columns. What an operation does not say otherwise of is read whole.
+    fn reads(&self, operands: Operands<'_>, index: usize, ctx: u32) -> Shape {
+        let _ = ctx;
+        operands.at(index).shape
     }
 }
 

@@ -41,6 +41,15 @@ impl Operation for Rows {
         Ok(Shape::matrix(token.shape.rows, table.shape.cols))
     }
 
+    /// Of the table a row for each id.
+    fn reads(&self, operands: Operands<'_>, index: usize, _: u32) -> Shape {
+        let (table, ids) = (operands.at(0), operands.at(1));
+        match index {
+            0 => Shape { rows: ids.shape.rows.min(table.shape.rows), ..table.shape },
+            _ => ids.shape,
+        }
+    }
+
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
         let (table, chips) = (operands.at(0), operands.chips());
         match table.sharding {

@@ -14,9 +14,9 @@ const MAX_PARAMETERS: u64 = 1 << 56;
 pub struct Inventory<'a> {
     spec: &'a ModelSpec,
     /// Embedding, final norm, and the head where it is a tensor of its own.
-    whole: Vec<Row<'a>>,
+    whole: Vec<Stock<'a>>,
     /// Of each distinct layer.
-    layers: Vec<Vec<Row<'a>>>,
+    layers: Vec<Vec<Stock<'a>>>,
     /// Exact number of parameters, a tied head once, buffers that are no parameters left out.
     pub params: u64,
     /// Exact number of stored tensors.
@@ -24,11 +24,14 @@ pub struct Inventory<'a> {
 }
 
 /// A tensor of a specification and how many its name stands for.
-#[derive(Clone, Copy, Debug)]
-struct Row<'a> {
-    tensor: &'a Tensor,
-    copies: u32,
-    parameter: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stock<'a> {
+    /// The tensor.
+    pub tensor: &'a Tensor,
+    /// How many its name stands for: the experts where they are stored apart, else 1.
+    pub copies: u32,
+    /// Whether it was trained.
+    pub parameter: bool,
 }
 
 /// A stored tensor with its full name.
@@ -47,24 +50,24 @@ pub struct Stored<'a> {
 /// # Errors
 /// [`Code::SizeOverflow`] at the model, if it has more than 2^56 parameters.
 pub fn inventory(spec: &ModelSpec) -> Result<Inventory<'_>, Refusal> {
-    let mut whole = vec![Row { tensor: &spec.embedding, copies: 1, parameter: true }];
+    let mut whole = vec![Stock { tensor: &spec.embedding, copies: 1, parameter: true }];
     let head = (!spec.head.tied).then_some(&spec.head.linear.weight);
     let parts: [&Option<Weight>; 3] = [&spec.final_norm.weight, &spec.final_norm.bias, &spec.head.linear.bias];
-    whole.extend(head.into_iter().chain(parts.into_iter().flatten()).map(|weight| Row {
+    whole.extend(head.into_iter().chain(parts.into_iter().flatten()).map(|weight| Stock {
         tensor: &weight.tensor,
         copies: 1,
         parameter: true,
     }));
-    let layers: Vec<Vec<Row<'_>>> = spec
+    let layers: Vec<Vec<Stock<'_>>> = spec
         .layers
         .iter()
         .map(|layer| {
             // Parts of a fused tensor follow one another, so looking at the rows so far is cheap.
-            let mut rows: Vec<Row<'_>> = Vec::with_capacity(24);
+            let mut rows: Vec<Stock<'_>> = Vec::with_capacity(24);
             layer.each_weight(&mut |used| {
                 let tensor = &used.weight.tensor;
                 if !rows.iter().rev().any(|row| row.tensor.name == tensor.name) {
-                    rows.push(Row { tensor, copies: used.copies, parameter: used.parameter });
+                    rows.push(Stock { tensor, copies: used.copies, parameter: used.parameter });
                 }
             });
             rows
@@ -107,6 +110,14 @@ fn elements(shape: &[u32]) -> u128 {
 }
 
 impl<'a> Inventory<'a> {
+    /// The stored tensors of a distinct layer, each once; without one those of embedding, final norm and head.
+    pub fn of(&self, row: Option<u32>) -> &[Stock<'a>] {
+        match row {
+            None => &self.whole,
+            Some(row) => self.layers.get(row as usize).map_or(&[], Vec::as_slice),
+        }
+    }
+
     /// Every stored tensor: the embedding, the final norm and head, then each layer's. Names are made as they are asked for.
     pub fn iter(&self) -> impl Iterator<Item = Stored<'a>> + '_ {
         let whole = self.whole.iter().map(|row| Stored {

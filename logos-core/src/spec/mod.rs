@@ -18,7 +18,7 @@ pub use as_stored::{AsStored, Held};
 pub use attention::{Attention, AttentionSpan, LatentAttention, QkNorm, Temperature};
 pub use feed_forward::{Activation, ExpertTensors, Experts, FeedForward, Mlp, Router, RouterScore};
 pub use gated_delta::GatedDelta;
-pub use inventory::{Inventory, Stored, inventory};
+pub use inventory::{Inventory, Stock, Stored, inventory};
 pub use norm::{Norm, NormKind};
 pub use rope::{Pairing, Rope, Scaling};
 pub use tensor::{Dtype, Linear, Take, Tensor, Weight};

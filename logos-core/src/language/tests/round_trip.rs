@@ -105,22 +105,25 @@ Append k to S at p.
 
 #[test]
 fn multiply_accumulates_are_those_of_the_whole_model() {
-    let count = |text: &str, name: &str| {
+    let at = |text: &str, name: &str, ctx| {
         let program = parsed(text);
         let binds = |statement: &Statement| matches!(statement, Statement::Let { result, .. } if program.value(*result).name == name);
         let statement = program.statements.iter().position(binds).unwrap();
-        program.statement_macs(StatementId(statement as u32)).unwrap()
+        program.statement_macs(StatementId(statement as u32), ctx).unwrap()
     };
+    let count = |text: &str, name: &str| at(text, name, 262_144);
     assert_eq!(count(ATTENTION, "q3"), 8 * 5120 * 6144);
     assert_eq!(count(ATTENTION, "c3"), 8 * 24 * (256 + 256) * 262_144);
-    assert_eq!(count(OTHERS[0], "o"), 6 * 4 * (12 + 12) * 4);
+    // Six rows under a window of 4.
+    assert_eq!(count(OTHERS[0], "o"), (1 + 2 + 3 + 4 + 4 + 4) * (12 + 12) * 4);
     assert_eq!(count(GATED_DELTA, "vc"), 4 * 8 * 512);
     assert_eq!(count(GATED_DELTA, "o"), 4 * 8 * 32 * 16 * 16);
     assert_eq!(count(ATTENTION, "xo3"), 0);
     assert_eq!(count(LATENT, "ql"), 8 * 4 * 16 * 24);
-    assert_eq!(count(LATENT, "a"), 8 * 4 * 128 * (24 + 24 + 8));
+    // Two rows of each of four sequences, the second at the last position.
+    assert_eq!(at(LATENT, "a", 128), 4 * (127 + 128) * 4 * (24 + 24 + 8));
     assert_eq!(count(LATENT, "v"), 8 * 4 * 24 * 12);
     assert_eq!(count(LATENT, "ys"), 0);
     let projections = 8 * 5120 * (3 * 6144 + 2 * 1024);
-    assert_eq!(parsed(ATTENTION).macs(), Some(projections + 8 * 24 * (256 + 256) * 262_144));
+    assert_eq!(parsed(ATTENTION).macs(262_144), Some(projections + 8 * 24 * (256 + 256) * 262_144));
 }
