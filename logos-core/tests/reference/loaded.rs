@@ -8,7 +8,7 @@ use logos_core::checkpoint::{Checkpoint, Storage};
 use logos_core::simulate::machine::{Machine, Order};
 use logos_core::{Compiled, DeploymentRequest, Description, Form, Request, Weights, compile, shard};
 
-use crate::fixture::{Fixture, path, prompts};
+use crate::fixture::{Fixture, path, quantised};
 use crate::{CTX, difference};
 
 fn compiled(fixture: &Fixture, checkpoint: &Checkpoint, form: Form, tp: u32) -> Compiled {
@@ -28,8 +28,8 @@ fn compiled(fixture: &Fixture, checkpoint: &Checkpoint, form: Form, tp: u32) -> 
 /// Decodes the prompts over every width from what each chip loaded, and holds the account to what the machine was given.
 #[track_caller]
 fn loads(name: &'static str, file: &str, expected: &str, widths: &[u32]) {
-    let fixture = Fixture::load(name);
-    let prompts = prompts(name, expected, fixture.spec.hidden as usize);
+    let fixture = quantised(name, expected);
+    let prompts = &fixture.prompts;
     let checkpoint = Checkpoint::open(&path(name, file)).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
     let files = Files::open(&path(name, ""), checkpoint.headers()).unwrap();
     assert_eq!(shard::widths(&fixture.spec, 4), widths);
@@ -51,7 +51,7 @@ fn loads(name: &'static str, file: &str, expected: &str, widths: &[u32]) {
         }
         let mut machine = Machine::new(&bundle, &ChipStore(chips)).unwrap();
         machine.set_order(Order::Schedule);
-        for prompt in &prompts {
+        for prompt in prompts {
             machine.restart(0).unwrap();
             for (position, &token) in prompt.ids.iter().enumerate() {
                 let output = machine.step(&[token]).unwrap();
@@ -87,6 +87,11 @@ fn gguf() {
 #[test]
 fn mxfp4() {
     loads("gpt_oss", "model-mxfp4.safetensors", "expected-mxfp4", &[1, 2, 4]);
+}
+
+#[test]
+fn fp8() {
+    loads("qwen3_fp8", "model-fp8.safetensors", "expected-fp8", &[1, 2, 4]);
 }
 
 /// Bytes of a deployment of the tiny llama that several chips read, by how many and why.
