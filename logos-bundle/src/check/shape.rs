@@ -5,7 +5,9 @@ use super::RANGE_LIMIT;
 use super::experts;
 use super::ledger::{Ledger, equal, failed, hold, holds};
 use super::mixing::{attention, conv, delta, latent_attention, rope};
-use super::operands::{ONE, activation, contracted, elementwise, finite, heads, ids, of_heads, one_row, other, positive, weight};
+use super::operands::{
+    ONE, activation, contracted, elementwise, finite, heads, ids, of_heads, one_row, other, positive, weight,
+};
 use super::program::{Program, Statement, Value, in_blocks, role};
 use crate::table::layout::{NONE, op, storage};
 

@@ -28,11 +28,8 @@ pub fn hold_to_description(checkpoint: &Headers, description: &Headers, spec: &M
             let place = found.map_or(checkpoint.whole(), |found| checkpoint.place(found.parts.first()));
             let what = "it is not stored as the description has it";
             let refusal = place.refuse(Code::CheckpointStorage, what, expected, stored);
-            let refusal = if place.tensor == Some(&bound.name) {
-                refusal
-            } else {
-                refusal.fact("the model's name", &bound.name)
-            };
+            let refusal =
+                if place.tensor == Some(&bound.name) { refusal } else { refusal.fact("the model's name", &bound.name) };
             refusal.help("describe this checkpoint with `cargo logos describe`, or name the one that is described")
         });
     }

@@ -7,7 +7,7 @@ mod gguf;
 mod states;
 
 use super::size::{TooLarge, add, bytes_of, mul, share, stored, sum, times, word};
-use crate::author::{Binding, Source, kept_as};
+use crate::author::{Binding, Source, kept_as, storage_of};
 use crate::kinds::{self, KindProgram};
 use crate::language::ast::{Origin, Program, Role, Shape, Sharding, Storage, Value};
 use crate::spec::{self, FeedForward, Held, ModelSpec, Stock};

@@ -83,15 +83,8 @@ pub enum Storage {
 
 impl Storage {
     /// Every storage.
-    pub const ALL: [Storage; 7] = [
-        Storage::F32,
-        Storage::F16,
-        Storage::Bf16,
-        Storage::Q8_0,
-        Storage::I32,
-        Storage::F8E4M3,
-        Storage::Mxfp4,
-    ];
+    pub const ALL: [Storage; 7] =
+        [Storage::F32, Storage::F16, Storage::Bf16, Storage::Q8_0, Storage::I32, Storage::F8E4M3, Storage::Mxfp4];
 
     /// Elements of the smallest unit that is stored by itself, and its bytes: one element, but for Q8_0 a block of 32 int8 quants
     /// and an f16 scale, and for MXFP4 one of 32 elements of four bits and a power of two.

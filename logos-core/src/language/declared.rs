@@ -29,7 +29,11 @@ pub(super) fn declared(program: &Program, value: &Value) -> Result<(), Problem> 
         (Element::Real, storage) if storage.in_blocks() && *role == Role::Weight => {}
         (Element::Int, found) => return attribute("stored", "i32 for Int".into(), found.to_string()),
         (Element::Real, found) => {
-            return attribute("stored", "f32, f16 or bf16 (weights also q8_0, f8_e4m3 or mxfp4)".into(), found.to_string());
+            return attribute(
+                "stored",
+                "f32, f16 or bf16 (weights also q8_0, f8_e4m3 or mxfp4)".into(),
+                found.to_string(),
+            );
         }
     }
     if value.element == Element::Int && *role != Role::Input {

@@ -86,33 +86,62 @@ fn blocks_are_kept_where_chips_hold_whole_ones() {
 /// S3, S10: FP8 and MXFP4 as they are stored, where a chip's inputs and outputs are whole blocks.
 #[test]
 fn blocks_of_fp8_and_mxfp4_likewise() {
-    keeps("qwen3_fp8", 1, expect![[r#"
+    keeps(
+        "qwen3_fp8",
+        1,
+        expect![[r#"
         embed: bf16: E
         attention: bf16: an0 qw0 kw0 mn0; f8_e4m3: Wq0 Wk0 Wv0 Wo0 Wgate0 Wup0 Wdown0
         head: bf16: nw Wlm
-    "#]]);
-    keeps("qwen3_fp8", 2, expect![[r#"
+    "#]],
+    );
+    keeps(
+        "qwen3_fp8",
+        2,
+        expect![[r#"
         embed: bf16: E
         attention: bf16: an0 Wk0 Wv0 qw0 kw0 mn0; f8_e4m3: Wq0 Wo0 Wgate0 Wup0 Wdown0
         head: bf16: nw Wlm
-    "#]]);
-    keeps("qwen3_fp8", 4, expect![[r#"
+    "#]],
+    );
+    keeps(
+        "qwen3_fp8",
+        4,
+        expect![[r#"
         embed: bf16: E
         attention: bf16: an0 Wq0 Wk0 Wv0 qw0 kw0 Wo0 mn0 Wgate0 Wup0 Wdown0
         head: bf16: nw Wlm
-    "#]]);
-    keeps("gpt_oss", 1, expect![[r#"
+    "#]],
+    );
+    keeps(
+        "gpt_oss",
+        1,
+        expect![[r#"
         embed: f32: E
         attention, window 5, experts: f32: an0 Wq0 bq0 Wk0 bk0 Wv0 bv0 sinks0 Wo0 bo0 mn0 Wr0 br0 bge0 bue0 bde0; mxfp4: Wge0 Wue0 Wde0
         attention, experts: f32: an1 Wq1 bq1 Wk1 bk1 Wv1 bv1 sinks1 Wo1 bo1 mn1 Wr1 br1 bge1 bue1 bde1; mxfp4: Wge1 Wue1 Wde1
         head: f32: nw Wlm
-    "#]]);
-    keeps("gpt_oss", 2, expect![[r#"
+    "#]],
+    );
+    keeps(
+        "gpt_oss",
+        2,
+        expect![[r#"
         embed: f32: E
         attention, window 5, experts: f32: an0 Wq0 bq0 Wk0 bk0 Wv0 bv0 sinks0 Wo0 bo0 mn0 Wr0 br0 Wde0 bge0 bue0 bde0; mxfp4: Wge0 Wue0
         attention, experts: f32: an1 Wq1 bq1 Wk1 bk1 Wv1 bv1 sinks1 Wo1 bo1 mn1 Wr1 br1 Wde1 bge1 bue1 bde1; mxfp4: Wge1 Wue1
         head: f32: nw Wlm
-    "#]]);
+    "#]],
+    );
+}
+
+/// The descriptions beside the quantised files, which stand for them where no file is opened.
+#[test]
+fn descriptions_are_those_of_the_files() {
+    for (model, file) in [("qwen3_fp8", "checkpoint-fp8.json"), ("gpt_oss", "checkpoint-mxfp4.json")] {
+        let (_, headers) = quantised(model);
+        expect_test::expect_file![fixture(model, file)].assert_eq(&headers.describe());
+    }
 }
 
 fn notes(config: &[u8], headers: &Headers, tp: u32) -> String {
