@@ -233,10 +233,10 @@ fn three_chips() {
 }
 
 /// What a chip reads of a weight's values (part 0) or scales (1), from their tensor's first byte.
-fn taken(loads: &[Load], value: &str, part: usize, checkpoint: &Checkpoint) -> Vec<std::ops::Range<u64>> {
+fn taken(loads: &[Load], value: &str, part: usize, checkpoint: &Checkpoint) -> Vec<(u64, u64)> {
     let load = loads.iter().find(|load| load.value == value).unwrap();
     let start = checkpoint.extent(load.parts[part].tensor).start;
-    load.parts[part].ranges.iter().map(|range| range.start - start..range.end - start).collect()
+    load.parts[part].ranges.iter().map(|range| (range.start - start, range.end - start)).collect()
 }
 
 /// B7: the bytes of quants and of scales that each chip reads of a tensor in FP8, to the last.
@@ -264,18 +264,18 @@ fn bytes_of_fp8_and_its_scales() {
     for (chip, loads) in (0..).zip(&chips) {
         let taken = |value, part| taken(loads, value, part, &checkpoint);
         for value in ["Wq0", "Wgate0", "Wup0"] {
-            assert_eq!(taken(value, 0), [chip * 128 * 144..(chip + 1) * 128 * 144], "{value}");
-            assert_eq!(taken(value, 1), [chip * 4..(chip + 1) * 4], "{value}");
+            assert_eq!(taken(value, 0), [(chip * 128 * 144, (chip + 1) * 128 * 144)], "{value}");
+            assert_eq!(taken(value, 1), [(chip * 4, (chip + 1) * 4)], "{value}");
         }
         // 128 of 256 inputs: half of each of 144 rows, and one scale of each of the two rows of them.
         for value in ["Wo0", "Wdown0"] {
             let rows = |rows: u64, size: u64| {
-                (0..rows).map(|row| (2 * row + chip) * size..(2 * row + chip + 1) * size).collect::<Vec<_>>()
+                (0..rows).map(|row| ((2 * row + chip) * size, (2 * row + chip + 1) * size)).collect::<Vec<_>>()
             };
             assert_eq!((taken(value, 0), taken(value, 1)), (rows(144, 128), rows(2, 2)), "{value}");
         }
         // A head of 64 outputs each, of one block: its scales are both chips', and the weight is read dense.
-        assert_eq!((taken("Wk0", 0), taken("Wk0", 1)), (vec![chip * 64 * 144..(chip + 1) * 64 * 144], vec![0..4]));
+        assert_eq!((taken("Wk0", 0), taken("Wk0", 1)), (vec![(chip * 64 * 144, (chip + 1) * 64 * 144)], vec![(0, 4)]));
         let kept = |value| loads.iter().find(|load| load.value == value).unwrap().kept;
         assert_eq!(
             (kept("Wq0"), kept("Wk0")),
@@ -291,9 +291,9 @@ fn bytes_of_fp8_and_its_scales() {
     let (chips, replicated) = of(4);
     for (chip, loads) in (0..).zip(&chips) {
         let (first, head) = (chip * 64 * 144, chip / 2 * 64 * 144);
-        assert_eq!(taken(loads, "Wq0", 0, &checkpoint), [first..first + 64 * 144]);
-        assert_eq!(taken(loads, "Wq0", 1, &checkpoint), [chip / 2 * 4..chip / 2 * 4 + 4]);
-        assert_eq!(taken(loads, "Wk0", 0, &checkpoint), [head..head + 64 * 144]);
+        assert_eq!(taken(loads, "Wq0", 0, &checkpoint), [(first, first + 64 * 144)]);
+        assert_eq!(taken(loads, "Wq0", 1, &checkpoint), [(chip / 2 * 4, chip / 2 * 4 + 4)]);
+        assert_eq!(taken(loads, "Wk0", 0, &checkpoint), [(head, head + 64 * 144)]);
     }
     let keys = "model.layers.0.self_attn.k_proj.weight";
     assert_eq!(replicated.get(keys), Some(&BTreeMap::from([((2, Why::Groups), 128 * 144)])));
