@@ -29,7 +29,8 @@ fn stored(model: &str, weights: Weights, description: Option<&str>, tp: u32, for
     let text = description.map(read);
     let checkpoint = description.zip(text.as_deref()).map(|(file, text)| Description { file, text });
     let deployments = [DeploymentRequest { name: "IT".into(), form, tp: Some(tp) }];
-    let request = Request { model, config: &config, chip: "SN50".into(), weights, checkpoint, deployments: &deployments };
+    let request =
+        Request { model, config: &config, chip: "SN50".into(), weights, checkpoint, deployments: &deployments };
     let kept = description.map_or(format!("{weights:?}"), str::to_owned);
     let name = format!("{model} {form:?} tp {tp} {kept}");
     let mut compiled = compile(&request).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
