@@ -120,31 +120,13 @@ pub(super) struct Program<'a> {
     pub(super) section_of: [u32; MAX_STATEMENTS],
 }
 
-/// Bytes of `n` elements; of F8_E4M3, of `n` in a column.
+/// Bytes of `n` elements.
 pub(super) const fn bytes(storage: u32, n: i128) -> i128 {
     match storage {
         storage::F16 | storage::BF16 => 2 * n,
         storage::Q8_0 => 34 * ceil(n, 32),
-        storage::MXFP4 => 17 * ceil(n, 32),
-        storage::F8_E4M3 => n + 4 * ceil(n, SCALED),
         _ => 4 * n,
     }
-}
-
-/// Bytes of elements in so many rows and columns.
-pub(super) const fn matrix_bytes(storage: u32, rows: i128, cols: i128) -> i128 {
-    if storage == storage::F8_E4M3 {
-        return rows * cols + 4 * ceil(rows, SCALED) * ceil(cols, SCALED);
-    }
-    bytes(storage, rows * cols)
-}
-
-/// Rows, and columns, that share a scale of F8_E4M3.
-pub(super) const SCALED: i128 = 128;
-
-/// Whether elements of a storage share bytes or scales: only some weights are stored so.
-pub(super) const fn in_blocks(storage: u32) -> bool {
-    matches!(storage, storage::Q8_0 | storage::F8_E4M3 | storage::MXFP4)
 }
 
 /// `⌈a/b⌉` of a non-negative and a positive number; unsigned, because a signed division is four more steps to evaluate.
@@ -264,7 +246,7 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
         let by_cols = sharding == sharding::COLS;
         let rows_l = if by_rows { rows / parts } else { rows };
         let cols_l = if by_cols { cols / parts } else { cols };
-        let share = matrix_bytes(storage, rows_l, cols_l) * seqs;
+        let share = bytes(storage, rows_l * cols_l) * seqs;
         let declared = role != role::BOUND;
         let stated = !declared || role == role::INPUT && storage != storage::I32;
         holds!(l, 11 * 5, at,
@@ -278,7 +260,7 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
             tile <= cols_l => cols_l, tile, "columns of a tile, at most";
             seqs == 1 || role == role::STATE || role == role::WEIGHT => 1, seqs, "copies";
             rope == NONE || role == role::TABLE => NONE, rope, "rope recipe";
-            !in_blocks(storage) || role == role::WEIGHT => 0, storage, "storage of this role";
+            storage != storage::Q8_0 || role == role::WEIGHT => 0, storage, "storage of this role";
             storage != storage::I32 || role == role::INPUT || !declared => 0, storage, "storage of this role";
             (statement != NONE) == stated => stated, statement, "statement of a bound value or a Real input, and of no other";
         );

@@ -89,17 +89,17 @@ pub fn compare(headers: &Headers, spec: &ModelSpec) -> Result<Vec<(TensorId, Unu
 
 /// Refusals, kept up to a number and counted beyond.
 #[derive(Default)]
-pub(super) struct Faults {
+struct Faults {
     kept: Vec<Refusal>,
     more: usize,
 }
 
 impl Faults {
-    pub(super) fn push(&mut self, refusal: impl FnOnce() -> Refusal) {
+    fn push(&mut self, refusal: impl FnOnce() -> Refusal) {
         if self.kept.len() < MOST { self.kept.push(refusal()) } else { self.more += 1 }
     }
 
-    pub(super) fn done(mut self, headers: &Headers) -> Result<(), Vec<Refusal>> {
+    fn done(mut self, headers: &Headers) -> Result<(), Vec<Refusal>> {
         if self.more > 0 {
             let found = format!("{} more that differ", self.more);
             let what = "the checkpoint is not the model's";

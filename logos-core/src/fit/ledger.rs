@@ -3,11 +3,12 @@
 //! Sizes are exact. Products are taken in 128 bits and checked, so a hostile specification is refused, not wrapped.
 
 use super::size::{Size, TooLarge, add, mul, stored};
-use crate::author::{kept_as, storage_of};
+use crate::author::storage_of;
+use crate::language::ast::Storage;
 use crate::request::Weights;
 use crate::spec::{
     Arrangement, Attention, AttentionSpan, Dtype, Experts, FeedForward, GatedDelta, Held, LatentAttention, Linear,
-    Mixer, Mlp, ModelSpec, Norm, Parts, QkNorm, Take, Tensor, Weight,
+    Mixer, Mlp, ModelSpec, Norm, QkNorm, Tensor, Weight,
 };
 
 type Bytes = Size;
@@ -37,7 +38,17 @@ pub(super) struct Cache {
 impl Ledger {
     /// Of a chip among `tp`, a width that the model admits; `lookup` where the step looks its tokens up.
     pub(super) fn of(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool) -> Result<Ledger, TooLarge> {
-        let walk = |row| Walk { tp: u128::from(tp.max(1)), spec, row, weights };
+        Ledger::count(spec, tp, weights, lookup, false)
+    }
+
+    /// Weights that every chip among `tp` holds whole.
+    pub(super) fn replicated(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool) -> Bytes {
+        Ok(Ledger::count(spec, tp, weights, lookup, true)?.weights)
+    }
+
+    /// All that a chip among `tp` keeps, or of the weights only those that every chip holds whole.
+    fn count(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool, whole: bool) -> Result<Ledger, TooLarge> {
+        let walk = |row| Walk { tp: u128::from(tp.max(1)), spec, row, weights, whole };
         let mut ledger = Ledger { weights: 0, experts: 0, caches: Vec::new(), recurrent: 0 };
         let mut layers = vec![0u128; spec.layers.len()];
         for &row in &spec.layer_of {
@@ -100,6 +111,30 @@ impl Ledger {
     pub(super) fn all(&self, ctx: u32, sequences: u32) -> Bytes {
         add(self.weights, mul(self.sequence(ctx)?, u128::from(sequences))?)
     }
+
+    /// Largest context, `most` at most, at which so many sequences take no more than `room` bytes with the weights; 0 of none. The
+    /// need never falls as the context grows, so halving finds it.
+    pub(super) fn max_ctx(&self, sequences: u32, most: u32, room: u128) -> Result<u32, TooLarge> {
+        if sequences == 0 {
+            return Ok(0);
+        }
+        let (mut fits, mut most) = (0, most);
+        while fits < most {
+            let middle = fits + (most - fits).div_ceil(2);
+            if self.all(middle, sequences)? <= room {
+                fits = middle;
+            } else {
+                most = middle - 1;
+            }
+        }
+        Ok(fits)
+    }
+
+    /// Most sequences of `ctx` positions that take no more than `room` bytes with the weights.
+    pub(super) fn max_sequences(&self, ctx: u32, room: u128) -> Result<u32, TooLarge> {
+        let fits = room.saturating_sub(self.weights).checked_div(self.sequence(ctx)?);
+        Ok(u32::try_from(fits.unwrap_or(u128::from(u32::MAX))).unwrap_or(u32::MAX))
+    }
 }
 
 /// How a matrix is cut, as the program that uses it reads it: `[input, output]`.
@@ -119,6 +154,8 @@ struct Walk<'a> {
     /// The distinct layer; none for embedding, final norm and head.
     row: Option<u32>,
     weights: Weights,
+    /// Whether what is cut counts for nothing.
+    whole: bool,
 }
 
 impl Walk<'_> {
@@ -129,6 +166,11 @@ impl Walk<'_> {
     /// KV heads lie over as many chips as there are heads, at most; more chips hold copies.
     fn kv(&self, heads: u32) -> Cut {
         Cut::Outputs(self.tp.min(u128::from(heads.max(1))))
+    }
+
+    /// Whether what is cut so is counted.
+    fn counts(&self, cut: Cut) -> bool {
+        !self.whole || matches!(cut, Cut::Whole)
     }
 
     fn linear(&self, linear: &Linear, cut: Cut) -> Bytes {
@@ -142,29 +184,20 @@ impl Walk<'_> {
             None => 0,
             Some(bias) => self.vector(bias, if matches!(cut, Cut::Inputs) { Cut::Whole } else { cut })?,
         };
-        let parts = |parts: u128| u32::try_from(parts).map_err(|_| TooLarge);
-        let parts = match cut {
-            Cut::Whole => Parts { inputs: 1, outputs: 1 },
-            Cut::Outputs(outputs) => Parts { inputs: 1, outputs: parts(outputs)? },
-            Cut::Inputs => Parts { inputs: parts(self.tp)?, outputs: 1 },
-        };
-        add(self.projection(linear, parts, rows, cols)?, bias)
-    }
-
-    /// A projection that programs have in parts, each with some of its outputs.
-    fn parts(&self, linear: &Linear, parts: &[Take], cut: Cut) -> Bytes {
-        parts.iter().try_fold(0, |sum, &take| add(sum, self.linear(&linear.part(take).ok_or(TooLarge)?, cut)?))
+        let weight = if self.counts(cut) { self.projection(&linear.weight, rows, cols)? } else { 0 };
+        add(weight, bias)
     }
 
     /// A projection's share of `rows` inputs and `cols` outputs.
-    fn projection(&self, linear: &Linear, parts: Parts, rows: u128, cols: u128) -> Bytes {
-        let weight = &linear.weight;
-        let dense = self.spec.dtype;
-        let held = match self.weights {
-            Weights::Config => self.spec.held(self.row, &weight.tensor).unwrap_or(Held::Float(dense)),
-            Weights::Q8_0 => Held::Q8_0,
-        };
-        stored(cols, rows, kept_as(held.kept(dense, weight, linear.input, parts)))
+    fn projection(&self, weight: &Weight, rows: u128, cols: u128) -> Bytes {
+        let held = self.spec.held(self.row, &weight.tensor);
+        let quantised = self.weights == Weights::Q8_0 || held == Some(Held::Q8_0);
+        // Blocks lie along the inputs. A share that would cut a block is as the config stores it.
+        let (block, _) = Storage::Q8_0.block();
+        if quantised && rows.is_multiple_of(u128::from(block)) {
+            return stored(cols, rows, Storage::Q8_0);
+        }
+        mul(mul(rows, cols)?, self.element(&weight.tensor))
     }
 
     /// Bytes of an element of what is no projection, or of one that is not kept in blocks.
@@ -177,6 +210,9 @@ impl Walk<'_> {
 
     /// Anything but a projection: as the config stores it. Its outputs are the indices taken.
     fn vector(&self, weight: &Weight, cut: Cut) -> Bytes {
+        if !self.counts(cut) {
+            return Ok(0);
+        }
         let taken = u128::from(weight.take.len());
         let taken = match cut {
             Cut::Whole | Cut::Inputs => taken,
@@ -245,11 +281,11 @@ impl Walk<'_> {
     }
 
     fn latent(&self, l: &LatentAttention) -> Bytes {
-        let mut sum = self.parts(&l.q, &l.query_outputs().ok_or(TooLarge)?, self.outputs())?;
+        let mut sum = self.linear(&l.q, self.outputs())?;
         if let Some((down, norm)) = &l.q_down {
             sum = add(add(sum, self.linear(down, Cut::Whole)?)?, self.norm(norm, Cut::Whole)?)?;
         }
-        sum = add(sum, self.parts(&l.kv_down, &l.latent_outputs(), Cut::Whole)?)?;
+        sum = add(sum, self.linear(&l.kv_down, Cut::Whole)?)?;
         sum = add(sum, self.norm(&l.kv_norm, Cut::Whole)?)?;
         // Products of each head's own block are of elements as the config stores them.
         sum = add(sum, self.vector(&l.kv_up.weight, self.outputs())?)?;
@@ -324,6 +360,7 @@ impl Walk<'_> {
         let norm = self.norm(&spec.final_norm, Cut::Whole)?;
         let rows = u128::from(spec.vocab).div_ceil(self.tp);
         let table = mul(mul(rows, u128::from(spec.hidden))?, self.element(&spec.embedding))?;
+        let table = if self.counts(self.outputs()) { table } else { 0 };
         if spec.head.tied {
             let bias = spec.head.linear.bias.as_ref().map_or(Ok(0), |bias| self.vector(bias, self.outputs()))?;
             return add(add(norm, table)?, bias);

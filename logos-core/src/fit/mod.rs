@@ -10,6 +10,7 @@ mod ledger;
 pub mod live;
 pub mod paged;
 pub mod report;
+pub mod serving;
 mod size;
 pub mod work;
 
@@ -146,45 +147,22 @@ impl<'a> Need<'a> {
     fn held_by(&self, ledger: &Ledger) -> Result<bool, TooLarge> {
         let all = ledger.all(self.ctx, self.sequences)?;
         let excess = all.saturating_sub(u128::from(self.chip.main_memory().0));
-        Ok(excess <= ledger.experts.min(self.beside()))
-    }
-
-    /// Bytes of DDR beside an HBM.
-    fn beside(&self) -> u128 {
-        let unit = self.chip.unit();
-        if unit.hbm_bytes > 0 && unit.ddr_rate > 0 { u128::from(unit.ddr_bytes) } else { 0 }
+        Ok(excess <= ledger.experts.min(beside(self.chip)))
     }
 
     /// The most that weights and states may take: the main memory, and what experts may take of DDR.
     fn room(&self) -> u128 {
-        u128::from(self.chip.main_memory().0) + self.ledger.experts.min(self.beside())
+        u128::from(self.chip.main_memory().0) + self.ledger.experts.min(beside(self.chip))
     }
 
-    /// Largest context with these sequences. The need never falls as the context grows, so halving finds it.
+    /// Largest context with these sequences; 0 of a forward step.
     fn max_ctx(&self, room: u128) -> Result<u32, TooLarge> {
-        if self.sequences == 0 {
-            return Ok(0);
-        }
-        let (mut fits, mut most) = (0, self.spec.max_context);
-        while fits < most {
-            let middle = fits + (most - fits).div_ceil(2);
-            if self.ledger.all(middle, self.sequences)? <= room {
-                fits = middle;
-            } else {
-                most = middle - 1;
-            }
-        }
-        Ok(fits)
+        self.ledger.max_ctx(self.sequences, self.spec.max_context, room)
     }
 
-    /// Most sequences at this context.
+    /// Most sequences at this context; 0 of a forward step.
     fn max_seqs(&self, room: u128) -> Result<u32, TooLarge> {
-        if self.sequences == 0 {
-            return Ok(0);
-        }
-        let free = room.saturating_sub(self.ledger.weights);
-        let fits = free.checked_div(self.ledger.sequence(self.ctx)?).unwrap_or(u128::from(u32::MAX));
-        Ok(u32::try_from(fits).unwrap_or(u32::MAX))
+        if self.sequences == 0 { Ok(0) } else { self.ledger.max_sequences(self.ctx, room) }
     }
 
     fn at(&self, key: Key) -> At {
@@ -217,6 +195,9 @@ impl<'a> Need<'a> {
         }
         let widths = self.widths()?;
         help.extend(widths.first().map(|width| format!("`tp: {width}`")));
+        if self.quantised_fits()? {
+            help.push("`weights: q8_0`".to_owned());
+        }
         let mut refusal = Refusal::new(Code::FitMemory, self.at(key), message)
             .fact("needed a chip", bytes(ledger.all(ctx, sequences)?))
             .fact(format!("{memory} of one {}", self.chip.name), bytes(u128::from(memory_bytes)))
@@ -234,13 +215,22 @@ impl<'a> Need<'a> {
         let holds = if widths.is_empty() { "no admitted width holds it".to_owned() } else { widths.join(", ") };
         refusal = refusal.fact("widths that would hold it", holds);
         Ok(match help.split_first() {
-            None => refusal.help("take a chip with more memory, or `weights: q8_0`"),
+            None => refusal.help("take a chip with more memory, or a smaller model"),
             Some((first, [])) if first.starts_with("write") => refusal.help(first.clone()),
             Some((first, rest)) => {
                 let first = if first.starts_with("write") { first.clone() } else { format!("write {first}") };
                 refusal.help(rest.iter().fold(first, |line, next| line + ", or " + next))
             }
         })
+    }
+
+    /// Whether projections stored as Q8_0 would make the deployment fit; of a checkpoint, which says how its weights are stored, they
+    /// cannot be asked for.
+    fn quantised_fits(&self) -> Result<bool, TooLarge> {
+        if self.weights == Weights::Q8_0 || !self.spec.as_stored.is_empty() {
+            return Ok(false);
+        }
+        self.held_by(&ledger(self.spec, self.deployment, self.deployment.chips(), Weights::Q8_0)?)
     }
 
     /// Admitted widths of the chip's domain that would hold the deployment.
@@ -253,6 +243,12 @@ impl<'a> Need<'a> {
         }
         Ok(widths)
     }
+}
+
+/// Bytes of DDR beside an HBM, where experts may lie.
+fn beside(chip: &Chip) -> u128 {
+    let unit = chip.unit();
+    if unit.hbm_bytes > 0 && unit.ddr_rate > 0 { u128::from(unit.ddr_bytes) } else { 0 }
 }
 
 /// What one of `tp` chips keeps.

@@ -1,0 +1,105 @@
+use super::*;
+use crate::{chip, config};
+
+fn released(slug: &str) -> ModelSpec {
+    let file = format!("{}/../tests/fixtures/configs/{slug}/config.json", env!("CARGO_MANIFEST_DIR"));
+    config::read(&std::fs::read(file).unwrap()).unwrap()
+}
+
+fn zoo() -> Vec<(String, ModelSpec)> {
+    let folder = format!("{}/../tests/fixtures/configs", env!("CARGO_MANIFEST_DIR"));
+    let mut slugs: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    slugs.sort();
+    slugs.into_iter().map(|slug| (slug.clone(), released(&slug))).collect()
+}
+
+fn demand<'a>(spec: &'a ModelSpec, chip: &'a Chip, ctx: u32, sequences: u32) -> Demand<'a> {
+    Demand { spec, chip, weights: Weights::Config, ctx, sequences }
+}
+
+/// F5: the ladder of Qwen3.5-27B at its whole context.
+#[test]
+fn the_ladder_of_qwen35() {
+    let (spec, chip) = (released("qwen3.5-27b"), chip::lookup("SN50").unwrap());
+    let ladder = demand(&spec, &chip, 262_144, 1).ladder().unwrap();
+    let rows: Vec<_> = ladder.iter().map(|r| (r.domain, r.chips, r.needs.tp, r.against.len())).collect();
+    // The rack's sixteen do not share 24 query heads: the widest width in it is the node's.
+    assert_eq!(rows, [(Domain::Chip, 1, 1, 0), (Domain::Node, 8, 8, 0), (Domain::Rack, 16, 8, 1)]);
+    let [one, node, rack] = [0, 1, 2].map(|i| ladder[i].needs);
+    assert_eq!(rack, node);
+    assert_eq!(one.weight_bytes(), 2 * 26_895_998_464);
+    // 64 K a position of 16 layers with 4 KV heads; eight chips hold two copies of each.
+    assert_eq!((one.kv_bytes, node.kv_bytes), (262_144 * 65_536, 262_144 * 16_384));
+    assert_eq!((one.recurrent_bytes, node.recurrent_bytes), (48 * 3_207_168, 48 * 400_896));
+    assert!(!one.fits && one.headroom_bytes < 0 && one.max_sequences == 0);
+    assert!(node.fits && node.max_ctx == 262_144 && node.max_sequences == 13);
+    // What is whole on every chip: norms of rows and of heads, and nothing else.
+    let (layers, hidden, head, value) = (64, 5120, 256, 128);
+    let norms = (2 * layers + 1) * hidden + 16 * 2 * head + 48 * value;
+    assert_eq!(node.replicated_weight_bytes, 2 * norms);
+    assert_eq!(node.weight_bytes(), 6_767_123_584);
+}
+
+/// F9: what fits, fits, and one more does not: every model on every chip.
+#[test]
+fn one_more_never_fits() {
+    for (slug, spec) in zoo() {
+        for name in ["SN10", "SN40L", "SN50"] {
+            let chip = chip::lookup(name).unwrap();
+            let ctx = spec.max_context.min(32_768);
+            let plan = match demand(&spec, &chip, ctx, 1).plan(Domain::Node) {
+                Ok(plan) => plan,
+                Err(PlanError::Weights { tp, need, room }) => {
+                    assert!(need > room, "{slug} {name} tp {tp}");
+                    continue;
+                }
+                Err(PlanError::Sequence { tp, max_ctx, .. }) => {
+                    assert!(max_ctx < ctx && !demand(&spec, &chip, max_ctx + 1, 1).at(tp).unwrap().fits);
+                    continue;
+                }
+                Err(PlanError::TooLarge(error)) => panic!("{slug} {name}: {error}"),
+            };
+            let fits = |ctx, n| demand(&spec, &chip, ctx, n).at(plan.tensor_parallel).unwrap().fits;
+            let most = plan.max_sequences_per_replica;
+            assert!(fits(ctx, most) && (most == u32::MAX || !fits(ctx, most + 1)), "{slug} {name}: {most}");
+            assert!(fits(plan.max_ctx, 1), "{slug} {name}");
+            assert!(plan.max_ctx == spec.max_context || !fits(plan.max_ctx + 1, 1), "{slug} {name}: {}", plan.max_ctx);
+            let used = plan.tensor_parallel * plan.data_parallel + plan.idle_chips;
+            assert_eq!(used, Domain::Node.chips(&chip).unwrap());
+            assert!(plan.idle_chips < plan.tensor_parallel);
+            assert_eq!(plan.max_sequences, u64::from(most) * u64::from(plan.data_parallel));
+        }
+    }
+}
+
+/// Latent caches are whole on every chip.
+#[test]
+fn a_latent_cache_is_the_same_at_every_width() {
+    let (spec, chip) = (released("deepseek-v3"), chip::lookup("SN50").unwrap());
+    for tp in [1, 2, 4, 8, 16] {
+        assert_eq!(demand(&spec, &chip, 1, 1).at(tp).unwrap().kv_bytes, 70_272, "{tp}");
+    }
+}
+
+/// A model that no rack holds in HBM: its experts are what DDR holds.
+#[test]
+fn a_model_beyond_the_racks_hbm_has_its_experts_in_ddr() {
+    let (spec, chip) = (released("qwen3.8-2.4t-a95b"), chip::lookup("SN50").unwrap());
+    let plan = demand(&spec, &chip, 32_768, 1).plan(Domain::Rack).unwrap();
+    assert!(plan.needs.fits && !plan.needs.fits_main && plan.needs.headroom_bytes < 0);
+    assert_eq!(plan.needs.experts_in_ddr_bytes, plan.needs.headroom_bytes.unsigned_abs());
+}
+
+/// A chip without a known link serves by itself.
+#[test]
+fn without_a_link_there_is_one_rung() {
+    let (spec, chip) = (released("qwen3-0.6b"), chip::lookup("SN30").unwrap());
+    let ladder = demand(&spec, &chip, 4096, 1).ladder().unwrap();
+    assert_eq!(ladder.iter().map(|r| r.chips).collect::<Vec<_>>(), [1]);
+    assert_eq!(demand(&spec, &chip, 4096, 1).plan(Domain::Rack).unwrap().data_parallel, 1);
+}
