@@ -386,16 +386,5 @@ fn on_chip(programs: &[KindProgram]) -> Result<OnChip, TooLarge> {
     Ok(OnChip { sharded: word(sharded)?, replicated: word(replicated)? })
 }
 
-/// What of a config's checkpoint is counted nowhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excluded {
-    /// What.
-    pub what: &'static str,
-    /// The config's key that says it is there, by path; none for what every model has.
-    pub key: Option<String>,
-    /// Why it is not counted.
-    pub why: &'static str,
-}
-
 #[cfg(test)]
 pub(crate) mod tests;

@@ -89,3 +89,48 @@ fn spans(program: &Program) -> Vec<Option<(usize, usize)>> {
     }
     spans
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::inventory::tests::spec_of;
+    use crate::kinds::{self, Role};
+    use crate::language;
+    use crate::request::{Form, Weights};
+
+    /// Two products with a silu between them, added to what came in.
+    fn block(over: &str, weights: [&str; 2], sum: &str) -> Program {
+        let text = format!(
+            "## Main{over}\nActivations are bf16.\nLet x be a 2 by 8 input of Real.\n\
+             Let w be an 8 by 16 weight of Real, {}stored bf16.\nLet u be a 16 by 8 weight of Real, {}stored bf16.\n\
+             Let a be x matmul w.\nLet b be silu of a.\nLet c be b matmul u.\n{sum}Let y be x plus d.\nShow y.\n",
+            weights[0], weights[1]
+        );
+        language::parse(&text).unwrap_or_else(|errors| panic!("{errors:?}"))
+    }
+
+    /// F4: x is 32 bytes, a and b are 64 each, c, d and y 32.
+    #[test]
+    fn what_is_used_later_stays() {
+        let one = live(&block("", ["", ""], "Let d be c scaled by 2.\n")).unwrap();
+        let peak = Peak { bytes: 32 + 64 + 64, at: StatementId(1) };
+        assert_eq!(one, Live { whole: peak, a_chip: peak });
+        let cut = ["split columns 4 ways, ", "split rows 4 ways, "];
+        let four = live(&block(" over 4 chips", cut, "Let d be sum of c over chips.\n")).unwrap();
+        // A quarter of a and b; the sum's parts are as large as the sum: x, c and d.
+        assert_eq!(four, Live { whole: peak, a_chip: Peak { bytes: 32 + 32 + 32, at: StatementId(3) } });
+    }
+
+    /// F6: the head's live set is its logits beside what they are made of, and on a chip its share of the vocabulary.
+    #[test]
+    fn a_head_holds_its_logits() {
+        let spec = spec_of("qwen3.5-27b");
+        let form = Form::Decode { ctx: 262_144, batch: 1 };
+        let programs = kinds::programs(&spec, form, 8, Weights::Config).unwrap();
+        let head = programs.iter().find(|kind| kind.role == Role::Head).unwrap();
+        let Live { whole, a_chip } = live(&head.authored.program).unwrap();
+        assert_eq!(whole.bytes, 2 * (5120 + 248_320));
+        assert_eq!(a_chip.bytes, 2 * (5120 + 248_320 / 8));
+        assert_eq!(whole.at, a_chip.at);
+    }
+}

@@ -8,8 +8,9 @@ mod traffic;
 
 use super::size::{TooLarge, sum, times};
 use crate::kinds::{self, KindProgram};
-use crate::language::ast::{Program, Sharding, Statement, StatementId};
-use crate::ops::operation::MacsOf;
+use crate::language::ast::{Program, Sharding, Statement, StatementId, ValueId};
+use crate::ops;
+use crate::ops::operation::{MacsOf, Words};
 use crate::request::Form;
 
 pub use intensity::Intensity;
@@ -160,6 +161,13 @@ pub fn step(programs: &[KindProgram], form: Form) -> Result<StepWork, TooLarge> 
     Ok(step)
 }
 
+/// The names of the operations whose multiply-accumulates are of a sort: what a figure of it comes from.
+pub fn operations(of: MacsOf) -> impl Iterator<Item = &'static str> {
+    // What an operation accumulates does not hang on its attributes.
+    let rows = ops::FORMS.iter().map(|(form, op)| (form.name, op(Words::default())));
+    rows.filter(move |(_, op)| op.macs_of() == of).map(|(name, _)| name)
+}
+
 /// The work of a program in a step that ends at `ctx` positions of every sequence.
 ///
 /// # Errors
@@ -175,7 +183,7 @@ pub fn program(program: &Program, ctx: u32) -> Result<Works, TooLarge> {
         };
         *whole = sum(*whole, macs)?;
         // The chips divide a statement's work as finely as what it reads or makes is cut; each does all of the rest.
-        let cut = |id: &crate::language::ast::ValueId| match program.value(*id).sharding {
+        let cut = |id: &ValueId| match program.value(*id).sharding {
             Sharding::Split { parts, .. } => parts,
             Sharding::Whole | Sharding::Partial => 1,
         };
@@ -186,3 +194,6 @@ pub fn program(program: &Program, ctx: u32) -> Result<Works, TooLarge> {
     works.a_chip.traffic = traffic::a_chip(program, ctx)?;
     Ok(works)
 }
+
+#[cfg(test)]
+mod tests;

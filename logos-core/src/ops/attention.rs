@@ -10,7 +10,7 @@ use super::softcap::softcap;
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
-use crate::reference::{Chip, Chips, Data, Evaluate, Matrix};
+use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, accumulated};
 use crate::spatial::{Emission, Primitive, Work};
 
 /// Causal attention over a cache and the fresh rows.
@@ -255,6 +255,7 @@ impl AttentionOp {
                     for (y, v) in y.iter_mut().zip(&value[kv * of_values..(kv + 1) * of_values]) {
                         *y += weight * v;
                     }
+                    accumulated(y.len());
                 }
             }
         }
@@ -270,6 +271,7 @@ impl AttentionOp {
 
     fn score(&self, query: &[f32], key: &[f32]) -> f32 {
         let product = query.iter().zip(key).fold(0.0, |sum, (q, k)| sum + q * k);
+        accumulated(query.len());
         let score = product * self.scale;
         self.softcap.map_or(score, |cap| softcap(score, cap))
     }

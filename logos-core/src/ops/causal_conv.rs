@@ -8,7 +8,7 @@ use super::silu::silu;
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
-use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, State};
+use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, State, accumulated};
 use crate::spatial::{Emission, Primitive};
 
 /// Causal depthwise convolution along the rows of each sequence.
@@ -122,6 +122,7 @@ impl CausalConv {
                     for (y, (w, x)) in y.iter_mut().zip(weights.row(tap).iter().zip(input)) {
                         *y += w * x;
                     }
+                    accumulated(y.len());
                 }
                 if self.silu {
                     y.iter_mut().for_each(|y| *y = silu(*y));

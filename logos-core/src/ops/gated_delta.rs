@@ -8,7 +8,7 @@ use super::operation::{
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
-use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, State};
+use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, State, accumulated};
 use crate::spatial::{Emission, Primitive, Recurrence, Work};
 
 /// The gated delta rule, row by row: `S *= g; d = beta (v - Sᵀ k); S += k dᵀ; o = Sᵀ q`.
@@ -155,12 +155,14 @@ impl GatedDeltaOp {
                 let values = head * dv..(head + 1) * dv;
                 let (g, beta) = (g.row(row)[head], beta.row(row)[head]);
                 memory.iter_mut().for_each(|s| *s *= g);
+                accumulated(memory.len());
                 let recalled = transposed_product(memory, k, dv);
                 let v = &v.row(row)[values.clone()];
                 for (s, k) in memory.chunks_exact_mut(dv).zip(k) {
                     for ((s, v), recalled) in s.iter_mut().zip(v).zip(&recalled) {
                         *s += k * (beta * (v - recalled));
                     }
+                    accumulated(s.len());
                 }
                 y.row_mut(row)[values].copy_from_slice(&transposed_product(memory, q, dv));
             }
@@ -176,6 +178,7 @@ fn transposed_product(s: &[f32], x: &[f32], dv: usize) -> Vec<f32> {
         for (y, s) in y.iter_mut().zip(s) {
             *y += s * x;
         }
+        accumulated(s.len());
     }
     y
 }

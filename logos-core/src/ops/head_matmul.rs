@@ -6,7 +6,7 @@ use super::operation::{MacsOf, Operands, Operation, Words, expect_sharding, prod
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
-use crate::reference::{Chips, Data, Evaluate, Matrix};
+use crate::reference::{Chips, Data, Evaluate, Matrix, accumulated};
 use crate::spatial::{Emission, Primitive, Work};
 
 /// A matrix product of each head by a block of its own.
@@ -132,6 +132,7 @@ impl Evaluate for HeadMatMul {
                         for (y, w) in y.iter_mut().zip(block) {
                             *y += x * w;
                         }
+                        accumulated(block.len());
                     }
                 }
             }

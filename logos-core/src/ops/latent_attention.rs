@@ -9,7 +9,7 @@ use super::operation::{
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Want};
-use crate::reference::{Chip, Chips, Data, Evaluate, Matrix};
+use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, accumulated};
 use crate::spatial::{Emission, Primitive, Work};
 
 /// Causal attention of many query heads over one latent head, which is key and value at once.
@@ -168,6 +168,7 @@ impl LatentAttentionOp {
                     for (y, c) in y.iter_mut().zip(*c) {
                         *y += weight * c;
                     }
+                    accumulated(y.len());
                 }
             }
         }
@@ -176,6 +177,7 @@ impl LatentAttentionOp {
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
+    accumulated(a.len());
     a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + a * b)
 }
 

@@ -2,6 +2,7 @@
 
 use super::chips::Chips;
 use super::data::{Data, State};
+use super::tally;
 use crate::language::ast::{Program, Statement};
 
 /// Evaluates a checked program. `values` holds the declared inputs, weights and tables, by value and chip, and is given back
@@ -12,6 +13,7 @@ pub(super) fn evaluate(program: &Program, mut values: Vec<Vec<Data>>, states: &m
         match statement {
             Statement::Let { result, op, operands } => {
                 values[result.0 as usize] = op.evaluate(&mut Chips::new(program, op.form(), operands, &values, states));
+                tally::ends(op.form().name);
             }
             Statement::Append { value, state, pos } => {
                 let (rows, pos) = (&values[value.0 as usize], &values[pos.0 as usize]);

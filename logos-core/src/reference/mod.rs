@@ -20,6 +20,7 @@ mod product;
 mod rotary;
 mod session;
 mod shards;
+mod tally;
 
 pub use data::Matrix;
 pub use embed::{EmbedError, embed};
@@ -33,6 +34,7 @@ pub(crate) use data::{Data, State, beside, each_group};
 pub(crate) use product::{matrix_product, matrix_product_from};
 #[cfg(any(test, feature = "simulate"))]
 pub(crate) use rotary::{table as rotary_table, temperatures};
+pub(crate) use tally::accumulated;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The matrix product, in one place.
 
 use super::data::Matrix;
+use super::tally::accumulated;
 
 /// `x w`. Each element is summed in ascending order of the contracted index, from zero, in f32.
 ///
@@ -27,6 +28,7 @@ pub(crate) fn matrix_product_from(x: &Matrix, w: &Matrix, first: usize) -> Matri
                 y[n] = y[n] + x0 * w0[n] + x1 * w1[n] + x2 * w2[n] + x3 * w3[n];
                 n += 1;
             }
+            accumulated(4 * n);
         }
         k += 4;
     }
@@ -37,6 +39,7 @@ pub(crate) fn matrix_product_from(x: &Matrix, w: &Matrix, first: usize) -> Matri
             for (y, w) in y.row_mut(row).iter_mut().zip(wk) {
                 *y += xk * w;
             }
+            accumulated(wk.len());
         }
         k += 1;
     }

@@ -61,3 +61,59 @@ fn weights_are_the_released_ones_and_the_ledgers() {
     }
     assert!(held > 100, "{held}");
 }
+
+/// F3: the tensors of a GGUF file of Q8_0 matrices, to the byte.
+#[cfg(feature = "checkpoint")]
+#[test]
+fn a_gguf_file_stores_what_is_counted() {
+    use crate::checkpoint::{Checkpoint, Storage as In};
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/tiny");
+    for name in ["llama", "qwen3", "gemma3", "mixtral", "qwen3_5"] {
+        let config = std::fs::read(format!("{folder}/{name}/config.json")).unwrap();
+        let spec = crate::config::read(&config).unwrap();
+        let programs = kinds::programs(&spec, Form::Decode { ctx: 16, batch: 1 }, 1, Stored::Config).unwrap();
+        let counted = inventory(&spec, &programs).unwrap().weights.total.gguf;
+        let bytes = std::fs::read(format!("{folder}/{name}/model-q8_0.gguf")).unwrap();
+        let file = Checkpoint::from_bytes(name, bytes).unwrap();
+        let stored = |storage| {
+            let ids = file.headers().ids().filter(|id| file.headers().get(*id).storage == storage);
+            ids.map(|id| file.extent(id)).map(|extent| extent.end - extent.start).sum::<u64>()
+        };
+        let found = [In::Q8_0, In::F16, In::F32].map(stored);
+        assert_eq!([counted.q8_0_bytes, counted.f16_bytes, counted.f32_bytes], found, "{name}");
+    }
+}
+
+/// F3: names as the checkpoint has them, experts apart in one row, a vector one row high.
+#[test]
+fn rows_are_named_and_sized_as_stored() {
+    let spec = spec_of("deepseek-v3");
+    let programs = kinds::programs(&spec, DECODE, 8, Stored::Config).unwrap();
+    let stock = inventory(&spec, &programs).unwrap();
+    let rows: Vec<Row<'_>> = stock.rows().collect::<Result<_, _>>().unwrap();
+    let row = |name: &str| {
+        let found: Vec<_> = rows.iter().filter(|row| row.name() == name).collect();
+        assert_eq!(found.len(), 1, "{name}");
+        (found[0].layer, found[0].count, found[0].rows, found[0].cols, found[0].class, found[0].bytes)
+    };
+    let expert = "model.layers.60.mlp.experts.{e}.down_proj.weight";
+    assert_eq!(row(expert), (Some(60), 256, 7168, 2048, Class::Weight, 256 * 7168 * 2048 * 2));
+    assert_eq!(row("model.norm.weight"), (None, 1, 1, 7168, Class::Weight, 7168 * 2));
+    assert_eq!(row("Cc60"), (Some(60), 2, 4096, 512, Class::State, 2 * 4096 * 512 * 2));
+    assert_eq!(row("cos"), (None, 1, 2, 32, Class::Table, 2 * 32 * 4));
+    assert_eq!(row("logits"), (None, 1, 2, 129_280, Class::Activation, 2 * 129_280 * 2));
+    let layer = stock.layer(60).unwrap();
+    assert_eq!((layer.params, layer.tensors), (11_507_286_016, 1 + 3 * 257 + 1 + 9));
+    // A correction is stored and is no parameter.
+    assert_eq!(layer.bf16_bytes, 2 * (layer.params + 256));
+}
+
+/// F3: blocks of 32 quants and a scale; what is left of a run is a block of fewer.
+#[test]
+fn the_last_block_is_partial() {
+    use crate::fit::size::stored;
+    assert_eq!(stored(3, 64, Storage::Q8_0), Ok(3 * 68));
+    assert_eq!(stored(3, 65, Storage::Q8_0), Ok(3 * (68 + 1 + 2)));
+    assert_eq!(stored(3, 65, Storage::Bf16), Ok(3 * 130));
+    assert_eq!(stored(u128::MAX, 2, Storage::F32), Err(TooLarge));
+}
