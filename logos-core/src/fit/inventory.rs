@@ -260,7 +260,7 @@ fn row(name: &str, layer: Option<u32>, shape: Shape, storage: Storage, class: Cl
     Ok(Row { template: name, layer, count: seqs, rows, cols, storage, class, bytes })
 }
 
-/// A tensor where a program has it.
+/// A tensor, or a part of one, where a program has it.
 struct Bound<'a> {
     value: &'a Value,
     /// Whether it is the weight of a product.
@@ -291,18 +291,20 @@ impl<'a> Kept<'a> {
         Kept { spec, row, programs: programs.collect() }
     }
 
-    /// The program's value that is the tensor or a part of it.
-    fn bound(&self, name: &str) -> Option<Bound<'a>> {
-        self.programs.iter().find_map(|(program, bindings, products)| {
-            bindings.iter().find_map(|binding| match &binding.source {
+    /// The first program's values that are the tensor or its parts.
+    fn bound(&self, name: &str) -> Vec<Bound<'a>> {
+        let of_program = |(program, bindings, products): &(&'a Program, &'a [Binding], Vec<bool>)| {
+            let bound = bindings.iter().filter_map(|binding| match &binding.source {
                 Source::Weight { weight, transposed, bank } if weight.tensor.name == name => {
                     let is_product = products.get(binding.value.0 as usize).copied().unwrap_or_default();
                     let lies_as_stored = bank.is_some() && !transposed;
                     Some(Bound { value: program.value(binding.value), is_product, lies_as_stored })
                 }
                 Source::Weight { .. } | Source::State | Source::Table | Source::Hidden | Source::Index => None,
-            })
-        })
+            });
+            bound.collect::<Vec<_>>()
+        };
+        self.programs.iter().map(of_program).find(|bound| !bound.is_empty()).unwrap_or_default()
     }
 
     fn row(&self, stock: &Stock<'a>) -> Result<(Row<'a>, Total), TooLarge> {
@@ -311,16 +313,24 @@ impl<'a> Kept<'a> {
         let rows = outer.iter().try_fold(1, |n, &axis| mul(n, u128::from(axis)))?;
         let all = mul(rows, u128::from(last))?;
         let bound = self.bound(&tensor.name);
-        let storage = bound.as_ref().map_or_else(|| self.unbound(tensor), |bound| bound.value.storage);
-        let is_matrix = bound.as_ref().is_some_and(|bound| bound.is_product) || *tensor == self.spec.embedding;
+        // Parts of one tensor may be kept unlike; it is called what its largest part is.
+        let largest =
+            bound.iter().max_by_key(|bound| u64::from(bound.value.shape.rows) * u64::from(bound.value.shape.cols));
+        let storage = largest.map_or_else(|| self.unbound(tensor), |bound| bound.value.storage);
+        let is_matrix = bound.iter().any(|bound| bound.is_product) || *tensor == self.spec.embedding;
         // Blocks lie along what products contract: the last stored axis, but for experts that are stored as they multiply.
-        let run = match bound {
+        let run = match largest {
             Some(Bound { value, lies_as_stored: true, .. }) => u128::from(value.shape.rows),
             Some(_) | None => u128::from(last),
         };
         let runs = all.checked_div(run).unwrap_or_default();
         let copies_of = u128::from(copies);
-        let bytes = word(mul(stored(runs, run, storage)?, copies_of)?)?;
+        let mut of_parts = bound.iter().map(|Bound { value, .. }| bytes_of(value.shape, value.storage));
+        let bytes = match &bound[..] {
+            [] => mul(stored(runs, run, storage)?, copies_of)?,
+            [_, ..] => of_parts.try_fold(0, |all, part| add(all, part?))?,
+        };
+        let bytes = word(bytes)?;
         let elements = mul(all, copies_of)?;
         let total = Total {
             params: if parameter { word(elements)? } else { 0 },

@@ -117,3 +117,26 @@ fn the_last_block_is_partial() {
     assert_eq!(stored(3, 65, Storage::Bf16), Ok(3 * 130));
     assert_eq!(stored(u128::MAX, 2, Storage::F32), Err(TooLarge));
 }
+
+/// F3: weights as released checkpoints store them, in blocks and in parts of other storages: the ledger's bytes.
+#[test]
+fn weights_of_checkpoints_are_the_ledgers() {
+    let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures"));
+    for name in ["deepseek-v3", "minimax-m2.7", "gpt-oss-20b", "qwen3.5-27b", "glm-4.5", "qwen3-next-80b-a3b-thinking"]
+    {
+        let text = std::fs::read(folder.join(format!("checkpoints/{name}.json"))).unwrap();
+        let headers = crate::checkpoint::Headers::from_description(name, &text).unwrap();
+        let spec = crate::checkpoint::adopt(&headers, spec_of(name)).unwrap().spec;
+        for tp in [1, 8] {
+            let programs = kinds::programs(&spec, DECODE, tp, Stored::Config).unwrap();
+            let Weights { total, by_storage, a_chip, .. } = inventory(&spec, &programs).unwrap().weights;
+            let ledger = Ledger::of(&spec, tp, Stored::Config, true).unwrap();
+            assert_eq!(u128::from(a_chip.sharded + a_chip.replicated), ledger.weights, "{name} {tp}");
+            assert_eq!(by_storage.iter().map(|by| by.bytes).sum::<u64>(), total.bytes, "{name}");
+            assert_eq!(Some(total.params), truth(name, "params"), "{name}");
+            if tp == 1 {
+                assert_eq!(u128::from(total.bytes), ledger.weights, "{name}");
+            }
+        }
+    }
+}
