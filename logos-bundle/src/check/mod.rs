@@ -165,7 +165,7 @@ const fn programs(frame: &Frame<'_>, l: &mut Ledger) -> bool {
     model::layers(frame, l);
     let mut totals = Totals::NOTHING;
     let mut values = [Value::NOTHING; MAX_VALUES];
-    let mut section = Section::NONE;
+    let mut section = Section::none();
     let count = frame.programs.len();
     let mut i = 0;
     while i < count {

@@ -108,27 +108,30 @@ macro_rules! wide {
 pub(super) use wide;
 
 impl Section {
-    /// Room for a section: one for all, as constant evaluation pays for every copy.
-    pub(super) const NONE: Section = Section {
-        index: NONE,
-        rows: 1,
-        groups: 1,
-        interval: 1,
-        span: 0,
-        binder: 0,
-        bound: 0,
-        first_stage: 0,
-        first_edge: 0,
-        first_turn: 0,
-        count: 0,
-        edge_count: 0,
-        turn_count: 0,
-        stages: [UNMATCHED; MAX_STAGES],
-        edges: 0,
-        end: 0,
-        input: NONE,
-        shown: NONE,
-    };
+    /// Room for a section: one for all, as constant evaluation pays for every copy, and made here, as it checks every field of a
+    /// constant.
+    pub(super) const fn none() -> Section {
+        Section {
+            index: NONE,
+            rows: 1,
+            groups: 1,
+            interval: 1,
+            span: 0,
+            binder: 0,
+            bound: 0,
+            first_stage: 0,
+            first_edge: 0,
+            first_turn: 0,
+            count: 0,
+            edge_count: 0,
+            turn_count: 0,
+            stages: [UNMATCHED; MAX_STAGES],
+            edges: 0,
+            end: 0,
+            input: NONE,
+            shown: NONE,
+        }
+    }
 
     /// Reads a section's row; no stage or edge of it has been matched.
     pub(super) const fn open(&mut self, p: &Program<'_>, index: u32, l: &mut Ledger) {

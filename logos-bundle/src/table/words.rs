@@ -33,19 +33,44 @@ const fn native<const N: usize>(mut words: [u32; N]) -> [u32; N] {
 }
 
 const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-const PRIME: u128 = 0x0000_0100_0000_01b3;
 
-/// A row as words and as the 64-bit numbers, low word first, that the digest takes.
-union Lines {
-    words: [u32; ROW],
-    numbers: [u64; ROW / 2],
-}
+/// A row as the 64-bit numbers, low word first, that the digest takes; words ask for no more alignment than their own.
+#[derive(Clone, Copy)]
+#[repr(C, packed(4))]
+struct Numbers(u64, u64, u64, u64, u64, u64, u64, u64);
 
 /// Takes two numbers. What could overflow is formed in 128 bits and cut: the same as wrapping, and cheaper to evaluate; so is
-/// a macro than a call, and one product for four words than one for two.
+/// a macro than a call, one product for four words than one for two, and the prime's digits than its name.
 macro_rules! step {
-    ($h:ident, $first:ident, $second:ident) => {
-        $h = (($h ^ $first) as u128 * PRIME + $second as u128) as u64
+    ($h:ident, $first:expr, $second:expr) => {
+        $h = (($h ^ low_first!($first)) as u128 * 0x0000_0100_0000_01b3 + low_first!($second) as u128) as u64
+    };
+}
+
+/// Takes a row.
+macro_rules! take {
+    ($h:ident, $row:ident) => {
+        step!($h, $row.0, $row.1);
+        step!($h, $row.2, $row.3);
+        step!($h, $row.4, $row.5);
+        step!($h, $row.6, $row.7);
+        $h ^= $h >> 32;
+    };
+}
+
+/// A number read from two words, the low one first.
+#[cfg(target_endian = "little")]
+macro_rules! low_first {
+    ($number:expr) => {
+        $number
+    };
+}
+
+/// A number read from two words, the low one first, where the target takes the first for the high one.
+#[cfg(target_endian = "big")]
+macro_rules! low_first {
+    ($number:expr) => {
+        $number.rotate_left(32)
     };
 }
 
@@ -56,31 +81,35 @@ macro_rules! step {
 /// Every step is a bijection of the state, so a table that differs in one word never has the same digest. It finds
 /// accidents, not adversaries; the other rules hold without it.
 pub const fn digest(words: &[u32]) -> u64 {
-    let (rows, _) = words.as_chunks::<ROW>();
-    let count = rows.len();
+    // SAFETY: these are whole rows of `words`; a row and `Numbers` have one size and one alignment, and every bit pattern is
+    // a number.
+    let rows = unsafe { core::slice::from_raw_parts(words.as_ptr().cast::<Numbers>(), words.len() / ROW) };
     let mut h = OFFSET_BASIS;
+    let [header, rows @ ..] = rows else {
+        return h;
+    };
+    let mut header = *header;
+    header.2 = 0;
+    take!(h, header);
+    // Four rows a turn: the turn itself costs as much as two steps.
+    let (fours, rest) = rows.as_chunks::<4>();
+    let (turns, count) = (fours.len(), rest.len());
+    let mut i = 0;
+    while i < turns {
+        let [a, b, c, d] = fours[i];
+        take!(h, a);
+        take!(h, b);
+        take!(h, c);
+        take!(h, d);
+        i += 1;
+    }
     let mut i = 0;
     while i < count {
-        // SAFETY: both fields are 64 bytes, and every bit pattern is an integer.
-        let [a, b, c, d, e, f, g, k] = unsafe { Lines { words: rows[i] }.numbers };
-        #[cfg(target_endian = "big")]
-        let [a, b, c, d, e, f, g, k] = [swap(a), swap(b), swap(c), swap(d), swap(e), swap(f), swap(g), swap(k)];
-        // Row 0 holds the digest itself, its third number.
-        let c = if i == 0 { 0 } else { c };
-        step!(h, a, b);
-        step!(h, c, d);
-        step!(h, e, f);
-        step!(h, g, k);
-        h ^= h >> 32;
+        let row = rest[i];
+        take!(h, row);
         i += 1;
     }
     h
-}
-
-/// The low word first, where the target has the high one there.
-#[cfg(target_endian = "big")]
-const fn swap(number: u64) -> u64 {
-    number << 32 | number >> 32
 }
 
 const _: () = assert!(header::DIGEST == 4);

@@ -159,7 +159,7 @@ pub(super) type Parts = Vec<Vec<Row>>;
 
 /// A section's row read.
 fn opened(p: &Program<'_>, index: u32, l: &mut Ledger) -> Section {
-    let mut s = Section::NONE;
+    let mut s = Section::none();
     s.open(p, index, l);
     s
 }
