@@ -7,7 +7,7 @@ use super::parts::{self, Expected, Take};
 use super::place::hops;
 use super::program::{Program, bytes, ceil};
 use super::section::{Section, Stage, UNREACHED};
-use crate::table::layout::{NONE, Part, primitive};
+use crate::table::layout::{NONE, primitive};
 
 /// An edge between two stages, with what time and space are measured by.
 struct Edge {
@@ -36,19 +36,26 @@ pub(super) const fn ports(
             continue;
         }
         let next = s.edges;
-        let at = At(Part::Edges as u32, s.first_edge + next as u32);
         let row = p.frame.edges[s.first_edge as usize + next];
         let [from, consumer, number, kind, tokens_out, tokens_in, groups, capacity, slot, address, value, ..] = row;
         s.edges = next + 1;
         let of_value = port.value != NONE;
         let producer = if of_value {
             let v = &p.values[port.value as usize];
-            hold!(l, 4, v.section == s.index, at, s.index, v.section, "section whose stage emits the value read");
+            hold!(
+                l,
+                4,
+                v.section == s.index,
+                s.edge_at(next),
+                s.index,
+                v.section,
+                "section whose stage emits the value read"
+            );
             v.stage
         } else {
             stage_of[port.part]
         };
-        holds!(l, 4 * 4, at,
+        holds!(l, 4 * 4, s.edge_at(next),
             producer == from => producer, from, "producer";
             to as u32 == consumer => to, consumer, "consumer";
             n as u32 == number => n, number, "port";
@@ -76,7 +83,7 @@ pub(super) const fn ports(
             Take::HoldIn(groups) => groups,
             Take::Stream(_) | Take::Hold => s.groups,
         };
-        holds!(l, 4 * 2, at,
+        holds!(l, 4 * 2, s.edge_at(next),
             (holds != 0) == (kind == 1) => holds != 0, kind, "kind of the edge: 0 a stream, 1 a hold";
             holds == groups as i128 => holds, groups, "groups of a hold";
         );
@@ -107,7 +114,7 @@ pub(super) const fn ports(
         let slot = slot as i128;
         let capacity = capacity as i128;
         let start = address as i128;
-        holds!(l, 9 * 3, at,
+        holds!(l, 9 * 3, s.edge_at(next),
             expected == slot => expected, slot, "bytes of a slot";
             address & 63 == 0 => 0, address & 63, "address, a multiple of 64: rest";
             start >= s.end => s.end, start, "address, at least the end of the buffer before";
@@ -125,7 +132,7 @@ pub(super) const fn ports(
             let n = out * u.firings;
             let value_tokens = if of_value { p.values[port.value as usize].tiles * s.groups } else { n };
             let most = taken * v.firings;
-            holds!(l, 5 * 4, at,
+            holds!(l, 5 * 4, s.edge_at(next),
                 emits == out => emits, out, "tokens a producer firing";
                 stream == taken => stream, taken, "tokens a consumer firing";
                 value_tokens == n => value_tokens, n, "tokens of the value";
@@ -161,12 +168,12 @@ pub(super) const fn ports(
                 l.obligations.7 += 3;
             } else {
                 let e = Edge { capacity, latency, release };
-                stream_holds(s.interval, at, &u, &v, &e, out, taken, l);
+                stream_holds(s.interval, s.edge_at(next), &u, &v, &e, out, taken, l);
             }
         } else {
             let a = if holds == 1 { u.firings } else { u.firings / holds };
             let b = if holds == 1 { v.firings } else { v.firings / holds };
-            holds!(l, 5 * 2, at,
+            holds!(l, 5 * 2, s.edge_at(next),
                 a * holds == u.firings => a * holds, u.firings, "firings of the producer, a multiple of the groups";
                 b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
             );
@@ -177,11 +184,11 @@ pub(super) const fn ports(
             let free = v.start + used - v.period + release;
             if holds == 1 {
                 let have = u.start + capacity * s.interval;
-                holds!(l, 6 * 1, at, v.start >= arrival => arrival, v.start, "start of the consumer, at least";);
-                holds!(l, 7 * 1, at, have >= free => free, have, "start of the next value in the same buffer, at least";);
+                holds!(l, 6 * 1, s.edge_at(next), v.start >= arrival => arrival, v.start, "start of the consumer, at least";);
+                holds!(l, 7 * 1, s.edge_at(next), have >= free => free, have, "start of the next value in the same buffer, at least";);
             } else {
                 let g = Groups { count: holds, made, used, arrival, free };
-                hold_holds(s.interval, at, u.start, v.start, capacity, &g, l);
+                hold_holds(s.interval, s.edge_at(next), u.start, v.start, capacity, &g, l);
             }
         }
         if u.first != UNREACHED {

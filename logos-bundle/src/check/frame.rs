@@ -1,6 +1,6 @@
 //! Rule 0, the frame: header, directory, deployment and chip. What it returns can be indexed part by part.
 
-use super::ledger::{At, Ledger, equal, failed, hold};
+use super::ledger::{At, Ledger, equal, failed, hold, part};
 use super::{HEADER, RANGE_LIMIT};
 use crate::table::layout::{HEADER_ROWS, MAGIC, PARTS, Part, ROW, VERSION, header};
 
@@ -162,12 +162,12 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
 }
 
 const fn deployment(row: &Row, second: &Row, strings: u64, l: &mut Ledger) -> Deployment {
-    let at = At(Part::Deployment as u32, 0);
+    let at = At(part::DEPLOYMENT, 0);
     let row = *row;
     let [name, length, form, chips, seqs, tokens, ctx, layers, w0, w1, s0, s1, k0, k1, max_ctx, max_seqs] = row;
     let [d0, d1, r0, r1, z0, z1, z2, z3, z4, z5, z6, z7, z8, z9, z10, z11] = *second;
     let spare = z0 | z1 | z2 | z3 | z4 | z5 | z6 | z7 | z8 | z9 | z10 | z11;
-    equal!(l, 0, At(Part::Deployment as u32, 1), 0, spare, "reserved words of the deployment");
+    equal!(l, 0, At(part::DEPLOYMENT, 1), 0, spare, "reserved words of the deployment");
     let end = name as u64 + length as u64;
     hold!(l, 0, end <= strings, at, strings, end, "end of the model's name, at most");
     hold!(l, 0, form <= 2, at, 2, form, "deployment form, at most");
@@ -212,7 +212,7 @@ const fn chip(first: &Row, second: &Row, strings: u64, deployment: &Deployment, 
     ] = *first;
     let [ddr, link, hbm_first, ddr_first, link_first, context, tile, ports, hbm0, hbm1, ddr0, ddr1, strip, _, _, _] =
         *second;
-    let at = At(Part::Chip as u32, 0);
+    let at = At(part::CHIP, 0);
     let end = name as u64 + length as u64;
     hold!(l, 0, end <= strings, at, strings, end, "end of the chip's name, at most");
     // Divisors, and every other word that is multiplied: one comparison a group, the groups small enough to name.
@@ -220,7 +220,7 @@ const fn chip(first: &Row, second: &Row, strings: u64, deployment: &Deployment, 
     hold!(l, 0, small < RANGE_LIMIT, at, RANGE_LIMIT, small, "sizes of the cells and the mesh, below");
     let small = pad | pad_rate | inject | hop;
     hold!(l, 0, small < RANGE_LIMIT, at, RANGE_LIMIT, small, "sizes of scratchpad and network, below");
-    let at = At(Part::Chip as u32, 1);
+    let at = At(part::CHIP, 1);
     let small = hbm_first | ddr_first | link_first | context | tile | ports | strip;
     hold!(l, 0, small < RANGE_LIMIT, at, RANGE_LIMIT, small, "latencies and tiles, below");
     let units = cells > 0 && columns > 0 && rows > 0 && array_rows > 0 && array_columns > 0 && lanes > 0 && chain > 0;

@@ -3,12 +3,12 @@
 
 use super::MAX_TURNS;
 use super::frame::Chip;
-use super::ledger::{At, Ledger, equal, hold, holds};
+use super::ledger::{At, Ledger, equal, hold, holds, part};
 use super::parts::Recurrence;
 use super::place::hops;
 use super::program::{Program, ceil, role};
 use super::section::{Section, Stage, UNREACHED, log2, wide};
-use crate::table::layout::{NONE, Part, primitive};
+use crate::table::layout::{NONE, primitive};
 
 /// What the stages add up to.
 struct Sums {
@@ -66,16 +66,15 @@ const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
     let mut k = 0;
     let end = s.count;
     while k < end {
-        let at = At(Part::Stages as u32, s.first_stage + k as u32);
         let v = &s.stages[k];
-        holds!(l, 9 * 1, at, v.site >= sums.sites => sums.sites, v.site, "first site, at least the end of the stage before";);
+        holds!(l, 9 * 1, s.stage_at(k), v.site >= sums.sites => sums.sites, v.site, "first site, at least the end of the stage before";);
         sums.sites = v.site + v.na * v.nb;
         let windowed = v.turn != NONE;
         let mut recurrence = 0;
-        let work = if windowed { v.period } else { least(p, v, at, &mut recurrence, l) };
+        let work = if windowed { v.period } else { least(p, s, k, v, &mut recurrence, l) };
         let ii = if recurrence > work { recurrence } else { work };
         let busy = v.firings * v.period;
-        holds!(l, 6 * 3, at,
+        holds!(l, 6 * 3, s.stage_at(k),
             ii == v.ii => ii, v.ii, "initiation interval";
             v.period >= v.ii => v.ii, v.period, "period, at least the initiation interval";
             busy <= s.interval => s.interval, busy, "firings times period, at most the interval";
@@ -115,14 +114,13 @@ const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
 /// A load in its turn.
 const fn turn(s: &Section, p: &Program<'_>, k: usize, sums: &mut Sums, l: &mut Ledger) {
     let v = &s.stages[k];
-    let at = s.stage_at(k);
     let t = v.turn as usize;
     let row = p.frame.turns[s.first_turn as usize + t];
     let [tier, _, s0, s1, n0, n1, ..] = row;
     let start = wide!(s0, s1);
     let end = start + wide!(n0, n1);
     let through = v.start + v.firings * v.period;
-    holds!(l, 6 * 3, at,
+    holds!(l, 6 * 3, s.stage_at(k),
         v.tier == tier => v.tier, tier, "tier of the load's turn";
         v.start >= start => start, v.start, "start of a load, at least its turn's";
         through <= end => end, through, "end of a load, at most its turn's";
@@ -132,7 +130,7 @@ const fn turn(s: &Section, p: &Program<'_>, k: usize, sums: &mut Sums, l: &mut L
 }
 
 /// Interval of a stage out of turns: what its work, or memory, or link allows; apart from that its recurrence.
-const fn least(p: &Program<'_>, v: &Stage, at: At, recurrence: &mut i128, l: &mut Ledger) -> i128 {
+const fn least(p: &Program<'_>, s: &Section, k: usize, v: &Stage, recurrence: &mut i128, l: &mut Ledger) -> i128 {
     let c = &p.frame.chip;
     let scaled = v.bytes * 65536;
     let ii = match v.primitive {
@@ -141,13 +139,13 @@ const fn least(p: &Program<'_>, v: &Stage, at: At, recurrence: &mut i128, l: &mu
                 ceil(v.bytes, c.scratchpad_rate * c.sram_ports)
             } else {
                 let rate = if v.tier <= 2 { c.rate[v.tier as usize] } else { 0 };
-                hold!(l, 6, rate > 0, at, 1, rate, "rate of the store's tier, at least");
+                hold!(l, 6, rate > 0, s.stage_at(k), 1, rate, "rate of the store's tier, at least");
                 if rate > 0 { ceil(scaled, rate) } else { 1 }
             }
         }
         primitive::COLLECTIVE => {
             let chips = p.frame.deployment.chips;
-            hold!(l, 6, c.link_rate > 0, at, 1, c.link_rate, "link rate, at least");
+            hold!(l, 6, c.link_rate > 0, s.stage_at(k), 1, c.link_rate, "link rate, at least");
             if c.link_rate == 0 {
                 1
             } else if v.adds {
@@ -180,7 +178,7 @@ const fn turns(s: &Section, p: &Program<'_>, sums: &Sums, l: &mut Ledger) {
     let mut seen = [false; 3];
     let mut t = 0;
     while t < s.turn_count {
-        let at = At(Part::Turns as u32, s.first_turn + t as u32);
+        let at = At(part::TURNS, s.first_turn + t as u32);
         let row = p.frame.turns[s.first_turn as usize + t];
         let [tier, _, s0, s1, n0, n1, ..] = row;
         let (m, start, length) = (tier as usize, wide!(s0, s1), wide!(n0, n1));

@@ -20,6 +20,25 @@ type Counts = (u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64);
 #[derive(Clone, Copy)]
 pub(super) struct At(pub(super) u32, pub(super) u32);
 
+/// Parts of the table by number, for [`At`]: constant evaluation pays for every conversion.
+pub(super) mod part {
+    use crate::table::layout::Part;
+
+    pub(in super::super) const DEPLOYMENT: u32 = Part::Deployment as u32;
+    pub(in super::super) const CHIP: u32 = Part::Chip as u32;
+    pub(in super::super) const PROGRAMS: u32 = Part::Programs as u32;
+    pub(in super::super) const SECTIONS: u32 = Part::Sections as u32;
+    pub(in super::super) const VALUES: u32 = Part::Values as u32;
+    pub(in super::super) const STATEMENTS: u32 = Part::Statements as u32;
+    pub(in super::super) const STAGES: u32 = Part::Stages as u32;
+    pub(in super::super) const EDGES: u32 = Part::Edges as u32;
+    pub(in super::super) const TURNS: u32 = Part::Turns as u32;
+    pub(in super::super) const ROPES: u32 = Part::Ropes as u32;
+    pub(in super::super) const BINDINGS: u32 = Part::Bindings as u32;
+    pub(in super::super) const LAYERS: u32 = Part::Layers as u32;
+    pub(in super::super) const FACTORS: u32 = Part::Factors as u32;
+}
+
 impl Ledger {
     pub(super) const fn new() -> Ledger {
         Ledger::without(13)
@@ -101,13 +120,39 @@ macro_rules! holds {
     }};
 }
 
-/// Whether one of these rules has a fault, without a call.
+/// Whether one of these rules has a fault, without a call and without a shift to evaluate.
 macro_rules! failed {
-    ($ledger:expr, $($rule:literal)|+) => {
-        $ledger.failed & ($(1 << $rule)|+) != 0
+    ($ledger:expr, $($rule:tt)|+) => {
+        $ledger.failed & ($($crate::check::ledger::bit!($rule))|+) != 0
     };
 }
 
+/// The bit of a rule that later rows depend on.
+macro_rules! bit {
+    (0) => {
+        0x1
+    };
+    (1) => {
+        0x2
+    };
+    (2) => {
+        0x4
+    };
+    (3) => {
+        0x8
+    };
+    (4) => {
+        0x10
+    };
+    (5) => {
+        0x20
+    };
+    (11) => {
+        0x800
+    };
+}
+
+pub(super) use bit;
 pub(super) use equal;
 pub(super) use failed;
 pub(super) use hold;

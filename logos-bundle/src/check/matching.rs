@@ -6,7 +6,7 @@ use super::parts::{self, Expected, expect, reload, spill};
 use super::program::{Program, Statement, ceil, role};
 use super::section::{Section, Stage, UNREACHED, log2, wide};
 use super::{edges, place};
-use crate::table::layout::{NONE, Part, op, primitive};
+use crate::table::layout::{NONE, op, primitive};
 
 /// Matches all stages and edges of a section. `false` where a row is not the one that must stand there: then the rows
 /// after it have no meaning.
@@ -164,7 +164,6 @@ const fn stage(
 ) {
     let row: Row = p.frame.stages[s.first_stage as usize + k];
     let [_, _, primitive, f, na, nb, site, turn, s0, s1, t0, t1, i0, i1, y0, y1] = row;
-    let at = At(Part::Stages as u32, s.first_stage + k as u32);
     let c = &p.frame.chip;
     let moved = wide!(y0, y1);
     let f = f as i128;
@@ -175,14 +174,14 @@ const fn stage(
     let each_b = if nb == 1 { e.b } else { ceil(e.b, nb) };
     let load = e.primitive == primitive::LOAD || e.primitive == primitive::GATHER;
     let windowed = load && (e.tier == 1 || e.tier == 2);
-    holds!(l, 1 * 1, at, e.primitive == primitive => e.primitive, primitive, "primitive";);
-    holds!(l, 2 * 1, at, e.bytes == moved => e.bytes, moved, "bytes of a token";);
-    holds!(l, 3 * 3, at,
+    holds!(l, 1 * 1, s.stage_at(k), e.primitive == primitive => e.primitive, primitive, "primitive";);
+    holds!(l, 2 * 1, s.stage_at(k), e.bytes == moved => e.bytes, moved, "bytes of a token";);
+    holds!(l, 3 * 3, s.stage_at(k),
         e.firings == f => e.firings, f, "firings";
         (na - 1) * each_a < e.a => ceil(e.a, each_a), na, "cells over the A units";
         (nb - 1) * each_b < e.b => ceil(e.b, each_b), nb, "cells over the B units";
     );
-    holds!(l, 4 * 1, at, (turn != NONE) == windowed => windowed, turn, "turn of a load from HBM or DDR, and of no other";);
+    holds!(l, 4 * 1, s.stage_at(k), (turn != NONE) == windowed => windowed, turn, "turn of a load from HBM or DDR, and of no other";);
     let own = if load {
         if e.tier <= 2 { c.latency[e.tier as usize] } else { 0 }
     } else if e.primitive == primitive::COLLECTIVE {
@@ -190,13 +189,17 @@ const fn stage(
     } else {
         0
     };
-    let area = place::area(c, site as i128, na * nb, at, l);
+    let site = site as i128;
+    let cells = na * nb;
+    let end = site + cells;
+    holds!(l, 9 * 1, s.stage_at(k), end <= c.sites => c.sites, end, "end of the stage's sites, at most";);
+    let area = place::area(c, site, cells);
     s.stages[k] = Stage {
         primitive: e.primitive,
         firings: f,
         na,
         nb,
-        site: site as i128,
+        site,
         turn,
         start: wide!(s0, s1),
         period: wide!(t0, t1),

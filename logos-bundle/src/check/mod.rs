@@ -39,9 +39,9 @@ mod state;
 mod tests;
 
 use crate::table;
-use crate::table::layout::{Part, header, program as program_row};
+use crate::table::layout::{header, program as program_row};
 use frame::Frame;
-use ledger::{At, Ledger, equal, failed, hold};
+use ledger::{At, Ledger, equal, failed, hold, part};
 use model::Totals;
 use program::{Program, Statement, Value};
 use section::Section;
@@ -188,7 +188,7 @@ const fn program(
     l: &mut Ledger,
 ) -> bool {
     let row = &frame.programs[index];
-    let at = At(Part::Programs as u32, index as u32);
+    let at = At(part::PROGRAMS, index as u32);
     let mut p = Program::new(frame, row, at, values, l);
     if failed!(l, 0 | 1 | 11) {
         return false;

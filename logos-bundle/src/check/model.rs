@@ -2,9 +2,8 @@
 //! the chip's memories hold (rule 9).
 
 use super::frame::Frame;
-use super::ledger::{At, Ledger, equal, hold, holds};
+use super::ledger::{At, Ledger, equal, hold, holds, part};
 use super::program::{Program, Value, role};
-use crate::table::layout::Part;
 
 /// Bytes a chip holds, added up over the programs, and the hidden state that goes from one to the next.
 pub(super) struct Totals {
@@ -67,7 +66,7 @@ impl Totals {
 
     /// Compares the sums with the deployment's words and the chip's memories.
     pub(super) const fn close(&self, f: &Frame<'_>, l: &mut Ledger) {
-        let at = At(Part::Deployment as u32, 0);
+        let at = At(part::DEPLOYMENT, 0);
         let ([sram_w, hbm_w, ddr_w], [sram_s, hbm_s, ddr_s]) = (self.weights, self.states);
         let d = &f.deployment;
         let [_, hbm, ddr] = f.chip.bytes;
@@ -78,7 +77,7 @@ impl Totals {
         equal!(l, 9, at, beside, d.ddr_weight_bytes, "weight bytes of a chip in DDR");
         equal!(l, 9, at, sram_s, d.sram_state_bytes, "state bytes of a chip in SRAM");
         self.fits(f, at, l);
-        let at = At(Part::Chip as u32, 0);
+        let at = At(part::CHIP, 0);
         let sram = sram_w + sram_s + self.scratch;
         hold!(l, 9, sram <= f.chip.bytes[0], at, f.chip.bytes[0], sram, "bytes in SRAM, at most");
         hold!(l, 9, hbm_w + hbm_s <= hbm, at, hbm, hbm_w + hbm_s, "bytes in HBM, at most");
@@ -112,7 +111,7 @@ pub(super) const fn layers(f: &Frame<'_>, l: &mut Ledger) {
     let n = f.layers.len();
     let d = &f.deployment;
     let ctx = if d.form == 0 { d.ctx == 0 } else { d.tokens <= d.ctx };
-    holds!(l, 1 * 3, At(Part::Deployment as u32, 0),
+    holds!(l, 1 * 3, At(part::DEPLOYMENT, 0),
         n == d.layers as usize => n, d.layers, "layers of the model";
         d.form == 1 || d.seqs == 1 => 1, d.seqs, "sequences of a step that is no decode";
         ctx => d.tokens, d.ctx, "context, at least (0 of a forward step)";
@@ -123,12 +122,12 @@ pub(super) const fn layers(f: &Frame<'_>, l: &mut Ledger) {
     while next < programs && f.programs[next][4] == 0 {
         next += 1;
     }
-    hold!(l, 1, next <= 1, At(Part::Programs as u32, 0), 1, next, "embed programs, at most");
+    hold!(l, 1, next <= 1, At(part::PROGRAMS, 0), 1, next, "embed programs, at most");
     let mut i = 0;
     while i < n {
         let row = f.layers[i];
         let [k, ..] = row;
-        let at = At(Part::Layers as u32, i as u32);
+        let at = At(part::LAYERS, i as u32);
         let row = f.programs[k as usize];
         let [_, _, _, _, role, _, _, _, _, _, _, _, _, _, _, first] = row;
         equal!(l, 1, at, 1, role, "role of a layer's program");
@@ -142,18 +141,18 @@ pub(super) const fn layers(f: &Frame<'_>, l: &mut Ledger) {
     let mut heads = 0;
     let mut i = next;
     while i < programs {
-        equal!(l, 1, At(Part::Programs as u32, i as u32), 2, f.programs[i][4], "role of a program no layer runs");
+        equal!(l, 1, At(part::PROGRAMS, i as u32), 2, f.programs[i][4], "role of a program no layer runs");
         heads += 1;
         i += 1;
     }
-    hold!(l, 1, heads <= 1, At(Part::Programs as u32, 0), 1, heads, "head programs, at most");
+    hold!(l, 1, heads <= 1, At(part::PROGRAMS, 0), 1, heads, "head programs, at most");
 }
 
 /// Layers that run a program: as many as it says.
 pub(super) const fn runs(f: &Frame<'_>, index: usize, l: &mut Ledger) {
     let row = f.programs[index];
     let [_, _, _, _, role, layers, .., first] = row;
-    let at = At(Part::Programs as u32, index as u32);
+    let at = At(part::PROGRAMS, index as u32);
     let mut count = 0;
     if role == 1 {
         let n = f.layers.len();

@@ -1,9 +1,9 @@
 //! A program under check: its statements and its values, each with the chip's own share worked out.
 
 use super::frame::{Frame, Row};
-use super::ledger::{At, Ledger, equal, hold, holds};
+use super::ledger::{At, Ledger, equal, hold, holds, part};
 use super::{MAX_STATEMENTS, MAX_VALUES};
-use crate::table::layout::{NONE, Part, op, storage};
+use crate::table::layout::{NONE, op, storage};
 
 /// Roles of a value.
 pub(super) mod role {
@@ -178,7 +178,7 @@ impl<'a> Program<'a> {
 
     /// The row of a value.
     pub(super) const fn value_at(&self, v: usize) -> At {
-        At(Part::Values as u32, self.first_value + v as u32)
+        At(part::VALUES, self.first_value + v as u32)
     }
 
     /// What the values owe once all statements have been gone through: each bound one has its statement, each is read.
@@ -188,30 +188,37 @@ impl<'a> Program<'a> {
         let mut i = 0;
         while i < self.count {
             let v = &self.values[i];
-            let at = At(Part::Values as u32, self.first_value + i as u32);
             if v.role == role::STATE {
                 states += 1;
                 let after = v.reader == NONE || v.writer == NONE || v.writer >= v.reader;
-                holds!(l, 10 * 3, at,
+                holds!(l, 10 * 3, self.value_at(i),
                     v.reader != NONE => 1, 0, "reads of a state in a step";
                     v.writer != NONE => 1, 0, "writes of a state in a step";
                     after => v.reader, v.writer, "statement that writes a state, at least its reader's";
                 );
             } else {
                 let stated = v.statement != NONE;
-                holds!(l, 1 * 2, at,
+                holds!(l, 1 * 2, self.value_at(i),
                     v.bound == stated => stated, v.bound, "a statement binds or declares the value";
                     v.used || v.role == role::INPUT => 1, 0, "statements that read the value, at least";
                 );
                 if v.role == role::BOUND && v.storage != storage::I32 && !v.routing {
                     let first = if storage == NONE { v.storage } else { storage };
-                    hold!(l, 1, v.storage == first, at, first, v.storage, "storage of the program's bound Real values");
+                    hold!(
+                        l,
+                        1,
+                        v.storage == first,
+                        self.value_at(i),
+                        first,
+                        v.storage,
+                        "storage of the program's bound Real values"
+                    );
                     storage = first;
                 }
             }
             i += 1;
         }
-        let at = At(Part::Values as u32, self.first_value);
+        let at = At(part::VALUES, self.first_value);
         // What goes from program to program is one value, and the next layer's input is this one's result.
         equal!(l, 1, at, self.role != 0, self.inputs == 1, "Real inputs: one, and none of an embedding");
         equal!(l, 1, at, 1, self.shows, "values shown");
@@ -233,7 +240,6 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
     let mut i = first;
     let end = first + count;
     while i < end {
-        let at = At(Part::Values as u32, i);
         let row = frame.values[i as usize];
         let [_, _, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, ..] = row;
         let rows = rows as i128;
@@ -249,14 +255,14 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
         let share = bytes(storage, rows_l * cols_l) * seqs;
         let declared = role != role::BOUND;
         let stated = !declared || role == role::INPUT && storage != storage::I32;
-        holds!(l, 11 * 5, at,
+        holds!(l, 11 * 5, At(part::VALUES, i),
             role != role::INPUT || sharding == sharding::WHOLE => sharding::WHOLE, sharding, "sharding of what comes in";
             (parts >= 2) == (by_rows || by_cols) => by_rows || by_cols, parts, "parts: 1, and of a split value more";
             parts == 1 || chips % parts == 0 => 0, chips % parts, "chips, a multiple of the parts: rest";
             !by_rows || rows_l * parts == rows => rows_l * parts, rows, "split rows, a multiple of the parts";
             !by_cols || cols_l * parts == cols => cols_l * parts, cols, "split columns, a multiple of the parts";
         );
-        holds!(l, 1 * 6, at,
+        holds!(l, 1 * 6, At(part::VALUES, i),
             tile <= cols_l => cols_l, tile, "columns of a tile, at most";
             seqs == 1 || role == role::STATE || role == role::WEIGHT => 1, seqs, "copies";
             rope == NONE || role == role::TABLE => NONE, rope, "rope recipe";
@@ -264,11 +270,11 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
             storage != storage::I32 || role == role::INPUT || !declared => 0, storage, "storage of this role";
             (statement != NONE) == stated => stated, statement, "statement of a bound value or a Real input, and of no other";
         );
-        holds!(l, 9 * 2, at,
+        holds!(l, 9 * 2, At(part::VALUES, i),
             tier != NONE || !declared => 2, tier, "tier of a declared value, at most";
             !elsewhere || role == role::WEIGHT => 0, flags, "flags of a value that is no weight";
         );
-        holds!(l, 0 * 1, at, share < 1 << 60 => 1i128 << 60, share, "bytes of a value, below";);
+        holds!(l, 0 * 1, At(part::VALUES, i), share < 0x1000_0000_0000_0000 => 0x1000_0000_0000_0000i128, share, "bytes of a value, below";);
         values[(i - first) as usize] = Value {
             role,
             storage,
@@ -321,7 +327,7 @@ impl Statement {
         let row = p.statements[index];
         let [op, result, x0, x1, x2, x3, x4, x5, x6, x7, a0, a1, a2, a3, a4, a5] = row;
         let x = [x0, x1, x2, x3, x4, x5, x6, x7];
-        let at = At(Part::Statements as u32, p.first_statement + index as u32);
+        let at = At(part::STATEMENTS, p.first_statement + index as u32);
         Statement { index, at, op, result: result as usize, x, a: [a0, a1, a2, a3, a4, a5] }
     }
 

@@ -2,9 +2,9 @@
 //! limits that let the other rules multiply.
 
 use super::frame::Frame;
-use super::ledger::{At, Ledger, equal, failed, hold, holds};
+use super::ledger::{At, Ledger, equal, failed, hold, holds, part};
 use super::{MAX_STAGES, MAX_STATEMENTS, MAX_TURNS, MAX_VALUES, RANGE_LIMIT, SHAPE_LIMIT};
-use crate::table::layout::{NONE, Part};
+use crate::table::layout::NONE;
 
 /// High words of 64-bit numbers stay below this: the numbers below 2^40.
 const HIGH: u32 = 1 << 8;
@@ -32,7 +32,7 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
         }
         i += 1;
     }
-    let last = At(Part::Programs as u32, programs as u32 - 1);
+    let last = At(part::PROGRAMS, programs as u32 - 1);
     equal!(l, 0, last, f.values.len(), done.values as usize, "values of all programs");
     equal!(l, 0, last, f.statements.len(), done.statements as usize, "statements of all programs");
     equal!(l, 0, last, f.sections.len(), done.sections as usize, "sections of all programs");
@@ -45,7 +45,7 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
     while i < n {
         let row = f.ropes[i];
         let [part, _, theta, rotary, scaling, _, _, _, _, _, _, _, _, _, factors, reserved] = row;
-        let at = At(Part::Ropes as u32, i as u32);
+        let at = At(part::ROPES, i as u32);
         hold!(l, 0, part <= 2, at, 2, part, "part of a rotary table, at most");
         hold!(
             l,
@@ -72,7 +72,7 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
         let row = f.layers[i];
         let [program, r1, r2, r3, r4, r5, r6, r7, ..] = row;
         let reserved = r1 | r2 | r3 | r4 | r5 | r6 | r7;
-        holds!(l, 0 * 2, At(Part::Layers as u32, i as u32),
+        holds!(l, 0 * 2, At(part::LAYERS, i as u32),
             (program as usize) < programs => programs, program, "program of a layer, below";
             reserved == 0 => 0, reserved, "reserved words of a layer";
         );
@@ -90,14 +90,14 @@ const fn longrope(f: &Frame<'_>, at: At, first: u32, count: u32, l: &mut Ledger)
     let mut i = first as usize;
     while i < first as usize + count as usize {
         let bits = f.factors[i / 16][i % 16];
-        let at = At(Part::Factors as u32, (i / 16) as u32);
+        let at = At(part::FACTORS, (i / 16) as u32);
         hold!(l, 0, bits > 0 && bits < 0x7f80_0000, at, 0x7f80_0000, bits, "factor, positive and finite (f32 bits)");
         i += 1;
     }
 }
 
 const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledger) {
-    let at = At(Part::Programs as u32, index as u32);
+    let at = At(part::PROGRAMS, index as u32);
     let row = f.programs[index];
     let [name, name_len, text, text_len, role, _, v0, nv, s0, ns, c0, nc, b0, nb, m, _] = row;
     strings(f, at, name, name_len, text, text_len, l);
@@ -144,7 +144,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
         let bytes = f.string_bytes;
         let name_end = name as u64 + name_len as u64;
         let tensor_end = tensor as u64 + tensor_len as u64;
-        holds!(l, 0 * 8, At(Part::Bindings as u32, i),
+        holds!(l, 0 * 8, At(part::BINDINGS, i),
             value < nv => nv, value, "value of a binding, below";
             name_end <= bytes => bytes, name_end, "end of the name, at most";
             tensor_end <= bytes => bytes, tensor_end, "end of the tensor's name, at most";
@@ -192,7 +192,7 @@ const fn values(f: &Frame<'_>, first: u32, count: u32, statements: u32, l: &mut 
             row;
         let end = name as u64 + len as u64;
         let limit = SHAPE_LIMIT;
-        holds!(l, 0 * 14, At(Part::Values as u32, i),
+        holds!(l, 0 * 14, At(part::VALUES, i),
             end <= f.string_bytes => f.string_bytes, end, "end of the name, at most";
             role <= 4 => 4, role, "role of a value, at most";
             storage <= 4 => 4, storage, "storage of a value, at most";
@@ -219,7 +219,7 @@ const fn statements(f: &Frame<'_>, first: u32, count: u32, values: u32, l: &mut 
     while i < end {
         let row = f.statements[i as usize];
         let [_, result, a, b, c, d, e, g, h, k, ..] = row;
-        holds!(l, 0 * 9, At(Part::Statements as u32, i),
+        holds!(l, 0 * 9, At(part::STATEMENTS, i),
             result < values => values, result, "result, below";
             a < values || a == NONE => values, a, "first operand, below";
             b < values || b == NONE => values, b, "second operand, below";
@@ -235,7 +235,7 @@ const fn statements(f: &Frame<'_>, first: u32, count: u32, values: u32, l: &mut 
 }
 
 const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32, done: &mut Progress, l: &mut Ledger) {
-    let at = At(Part::Sections as u32, i);
+    let at = At(part::SECTIONS, i);
     let row = f.sections[i as usize];
     let [program, rows, groups, g0, ng, e0, ne, t0, nt, h, high_h, _, high_span, binder, _, high_bound] = row;
     equal!(l, 0, at, owner, program, "program of a section");
@@ -262,7 +262,7 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
         let row = f.turns[k as usize];
         let [tier, r1, _, start, _, length, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15] = row;
         let reserved = r1 | r6 | r7 | r8 | r9 | r10 | r11 | r12 | r13 | r14 | r15;
-        holds!(l, 0 * 3, At(Part::Turns as u32, k),
+        holds!(l, 0 * 3, At(part::TURNS, k),
             tier == 1 || tier == 2 => 2, tier, "tier of a turn: 1, or";
             start | length < HIGH => HIGH, start | length, "high words of start and length, below";
             reserved == 0 => 0, reserved, "reserved words of a turn";
@@ -281,7 +281,7 @@ const fn stages(f: &Frame<'_>, first: u32, count: u32, statements: u32, turns: u
     while k < end {
         let row = f.stages[k as usize];
         let [statement, part, primitive, f, na, nb, site, turn, _, start, t0, t1, ii0, ii1, _, bytes] = row;
-        holds!(l, 0 * 10, At(Part::Stages as u32, k),
+        holds!(l, 0 * 10, At(part::STAGES, k),
             statement < statements => statements, statement, "statement of a stage, below";
             part <= 15 => 15, part, "part of a stage, at most";
             primitive <= 11 => 11, primitive, "primitive of a stage, at most";
@@ -304,7 +304,7 @@ const fn edges(f: &Frame<'_>, first: u32, count: u32, stages: u32, values: u32, 
     while k < end {
         let row = f.edges[k as usize];
         let [from, to, _, kind, p, q, groups, capacity, slot, _, value, r0, r1, r2, r3, r4] = row;
-        holds!(l, 0 * 7, At(Part::Edges as u32, k),
+        holds!(l, 0 * 7, At(part::EDGES, k),
             from < to && to < stages => stages, to, "consumer of an edge, after its producer and below";
             p | q | groups | capacity < RANGE_LIMIT => RANGE_LIMIT, capacity, "tokens, groups and capacity, below";
             capacity > 0 => 1, capacity, "capacity, at least";

@@ -1,10 +1,10 @@
 //! A section under check, and its stages as they have been matched.
 
-use super::ledger::{At, Ledger, equal, hold};
+use super::ledger::{At, Ledger, equal, hold, part};
 use super::parts::Recurrence;
 use super::program::{Program, ceil};
 use super::{MAX_STAGES, place};
-use crate::table::layout::{NONE, Part};
+use crate::table::layout::NONE;
 
 /// A stage that has been matched: its row, and what the statement says of it.
 #[derive(Clone, Copy)]
@@ -137,7 +137,7 @@ impl Section {
     pub(super) const fn open(&mut self, p: &Program<'_>, index: u32, l: &mut Ledger) {
         let row = p.frame.sections[index as usize];
         let [_, rows, groups, g0, ng, e0, ne, t0, nt, h0, h1, s0, s1, binder, b0, b1] = row;
-        let at = At(Part::Sections as u32, index);
+        let at = At(part::SECTIONS, index);
         let rows = rows as i128;
         hold!(l, 3, rows <= p.m, at, p.m, rows, "rows of a group, at most");
         equal!(l, 3, at, ceil(p.m, rows), groups as i128, "groups");
@@ -162,12 +162,17 @@ impl Section {
 
     /// The row of the section.
     pub(super) const fn at(&self) -> At {
-        At(Part::Sections as u32, self.index)
+        At(part::SECTIONS, self.index)
+    }
+
+    /// The row of an edge.
+    pub(super) const fn edge_at(&self, k: usize) -> At {
+        At(part::EDGES, self.first_edge + k as u32)
     }
 
     /// The row of a stage.
     pub(super) const fn stage_at(&self, k: usize) -> At {
-        At(Part::Stages as u32, self.first_stage + k as u32)
+        At(part::STAGES, self.first_stage + k as u32)
     }
 }
 

@@ -1,10 +1,10 @@
 //! How declared values are named and sliced (rules 1 and 11): one binding each, and of every stored tensor each index once.
 
 use super::frame::Row;
-use super::ledger::{At, Ledger, equal, hold, holds};
+use super::ledger::{At, Ledger, equal, hold, holds, part};
 use super::program::{Program, role, sharding};
 use super::{MAX_VALUES, SHAPE_LIMIT};
-use crate::table::layout::{NONE, Part, program as program_row, storage};
+use crate::table::layout::{NONE, program as program_row, storage};
 
 /// One binding for every declared value, of its role, and for a weight the stored indices it takes.
 pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Ledger) {
@@ -22,7 +22,7 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
         let row = p.frame.bindings[i as usize];
         let [v, _, _, place, tensor, transposed, offset, run, stride, runs, axis0, axis1, class, along, stacked, _] =
             row;
-        let at = At(Part::Bindings as u32, i);
+        let at = At(part::BINDINGS, i);
         let value = &p.values[v as usize];
         let expected = match value.role {
             role::WEIGHT => 0,
@@ -76,7 +76,7 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
         }
         i += 1;
     }
-    equal!(l, 1, At(Part::Values as u32, p.first_value), declared, count, "bindings of the program");
+    equal!(l, 1, At(part::VALUES, p.first_value), declared, count, "bindings of the program");
 }
 
 /// Whether two bindings name the same tensor: a string is stored once.

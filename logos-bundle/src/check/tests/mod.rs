@@ -8,7 +8,7 @@ mod writer;
 use std::vec;
 use std::vec::Vec;
 
-use super::ledger::{At, Ledger};
+use super::ledger::Ledger;
 use super::{Fault, all, frame, place};
 use programs::{decode, forward, prefill, silu};
 use writer::{Model, Parts, lay};
@@ -60,7 +60,7 @@ fn areas_are_what_the_sites_one_by_one_cover() {
                 let one_strip = run.iter().all(|s| s.1 / strip == run[0].1 / strip);
                 let (left, right) = if one_strip { (run[0].0, run[run.len() - 1].0) } else { (0, columns - 1) };
                 let (top, bottom) = (run[0].1 / strip * strip, run[run.len() - 1].1 / strip * strip + strip - 1);
-                let a = place::area(&chip, first as i128, (end - first) as i128, At(6, 0), &mut ledger);
+                let a = place::area(&chip, first as i128, (end - first) as i128);
                 let found = (a.left, a.right, a.top, a.bottom);
                 assert_eq!(found, (left, right, top, bottom.min(rows - 1)), "{columns} {rows} {strip}: {first}..{end}");
             }

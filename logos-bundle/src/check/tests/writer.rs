@@ -527,8 +527,7 @@ fn schedule(p: &Program<'_>, s: &Section, stages: &mut [Stage]) -> Rows {
         .max(1);
         g.period = g.ii;
     }
-    let mut quiet = Ledger::new();
-    let areas: Vec<_> = stages.iter().map(|g| place::area(c, g.site, g.na * g.nb, At(0, 0), &mut quiet)).collect();
+    let areas: Vec<_> = stages.iter().map(|g| place::area(c, g.site, g.na * g.nb)).collect();
     // An append waits for the last read of what it replaces; loads start at 0.
     for k in 0..stages.len() {
         let state = stages[k].e.state;
