@@ -2,7 +2,7 @@
 //! has room and a place of its own.
 
 use super::frame::Chip;
-use super::ledger::{At, Ledger, failed, hold, holds};
+use super::ledger::{At, Ledger, each, failed, hold, holds};
 use super::parts::{self, Expected, Take};
 use super::place::hops;
 use super::program::{Program, bytes, ceil};
@@ -17,7 +17,8 @@ struct Edge {
     release: i128,
 }
 
-/// Matches the next edge rows of the section with the ports of stage `to`.
+/// Matches the next edge rows of the section with the ports of stage `to`; what is asked of every edge is counted for all of a
+/// section's.
 pub(super) const fn ports(
     p: &mut Program<'_>,
     s: &mut Section,
@@ -55,7 +56,7 @@ pub(super) const fn ports(
         } else {
             stage_of[port.part]
         };
-        holds!(l, 4 * 4, s.edge_at(next),
+        each!(l, 4 * 4, s.edge_at(next),
             producer == from => producer, from, "producer";
             to as u32 == consumer => to, consumer, "consumer";
             n as u32 == number => n, number, "port";
@@ -83,7 +84,7 @@ pub(super) const fn ports(
             Take::HoldIn(groups) => groups,
             Take::Stream(_) | Take::Hold => s.groups,
         };
-        holds!(l, 4 * 2, s.edge_at(next),
+        each!(l, 4 * 2, s.edge_at(next),
             (holds != 0) == (kind == 1) => holds != 0, kind, "kind of the edge: 0 a stream, 1 a hold";
             holds == groups as i128 => holds, groups, "groups of a hold";
         );
@@ -114,7 +115,7 @@ pub(super) const fn ports(
         let slot = slot as i128;
         let capacity = capacity as i128;
         let start = address as i128;
-        holds!(l, 9 * 3, s.edge_at(next),
+        each!(l, 9 * 3, s.edge_at(next),
             expected == slot => expected, slot, "bytes of a slot";
             address & 63 == 0 => 0, address & 63, "address, a multiple of 64: rest";
             start >= s.end => s.end, start, "address, at least the end of the buffer before";

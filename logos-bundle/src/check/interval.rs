@@ -3,7 +3,7 @@
 
 use super::MAX_TURNS;
 use super::frame::Chip;
-use super::ledger::{At, Ledger, equal, hold, holds, part};
+use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
 use super::parts::Recurrence;
 use super::place::hops;
 use super::program::{Program, ceil, role};
@@ -65,16 +65,17 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, resident: i128, l: &mu
 const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
     let mut k = 0;
     let end = s.count;
+    count!(l, end, 9 * 1, 6 * 3);
     while k < end {
         let v = &s.stages[k];
-        holds!(l, 9 * 1, s.stage_at(k), v.site >= sums.sites => sums.sites, v.site, "first site, at least the end of the stage before";);
+        each!(l, 9 * 1, s.stage_at(k), v.site >= sums.sites => sums.sites, v.site, "first site, at least the end of the stage before";);
         sums.sites = v.site + v.na * v.nb;
         let windowed = v.turn != NONE;
         let mut recurrence = 0;
         let work = if windowed { v.period } else { least(p, s, k, v, &mut recurrence, l) };
         let ii = if recurrence > work { recurrence } else { work };
         let busy = v.firings * v.period;
-        holds!(l, 6 * 3, s.stage_at(k),
+        each!(l, 6 * 3, s.stage_at(k),
             ii == v.ii => ii, v.ii, "initiation interval";
             v.period >= v.ii => v.ii, v.period, "period, at least the initiation interval";
             busy <= s.interval => s.interval, busy, "firings times period, at most the interval";

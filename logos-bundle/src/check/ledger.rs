@@ -108,15 +108,30 @@ macro_rules! equal {
 /// Several comparisons of one rule at one row, counted at once: constant evaluation pays for every step, so where there are
 /// many rows there is one addition for all. The number is checked while this crate is compiled.
 macro_rules! holds {
+    ($ledger:expr, $rule:tt * $count:literal, $($rest:tt)+) => {{
+        $ledger.obligations.$rule += $count;
+        $crate::check::ledger::each!($ledger, $rule * $count, $($rest)+);
+    }};
+}
+
+/// [`holds!`] without the count, for rows whose comparisons [`count!`] counts.
+macro_rules! each {
     ($ledger:expr, $rule:tt * $count:literal, $at:expr,
      $($holds:expr => $expected:expr, $found:expr, $what:literal;)+) => {{
         const _: () = assert!([$($what),+].len() == $count, "comparisons as counted");
-        $ledger.obligations.$rule += $count;
         $(
             if !$holds {
                 $ledger.fault($rule, $at, $expected as i128, $found as i128, $what);
             }
         )+
+    }};
+}
+
+/// Counts so many comparisons of each of these rules for each of `n` rows: one sum for all of them.
+macro_rules! count {
+    ($ledger:expr, $n:expr, $($rule:tt * $count:literal),+) => {{
+        let n = $n as u64;
+        $($ledger.obligations.$rule += $count * n;)+
     }};
 }
 
@@ -153,6 +168,8 @@ macro_rules! bit {
 }
 
 pub(super) use bit;
+pub(super) use count;
+pub(super) use each;
 pub(super) use equal;
 pub(super) use failed;
 pub(super) use hold;

@@ -1,7 +1,7 @@
 //! Stages and edges of a section matched one to one, in order, with what its statements decompose into.
 
 use super::frame::Row;
-use super::ledger::{At, Ledger, equal, failed, hold, holds};
+use super::ledger::{At, Ledger, count, each, equal, failed, hold, holds};
 use super::parts::{self, Expected, expect, reload, spill};
 use super::program::{Program, Statement, ceil, role};
 use super::section::{Section, Stage, UNREACHED, log2, wide};
@@ -32,11 +32,14 @@ pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger
         }
         k = next;
     }
+    // Of each stage and of each edge.
+    count!(l, s.count, 1 * 2, 2 * 1, 3 * 3, 4 * 1, 9 * 1);
+    count!(l, s.edges, 4 * 6, 9 * 3);
     equal!(l, 4, s.at(), s.edge_count, s.edges, "edges of the section");
     let mut k = 0;
     while k < s.count {
         let read = s.stages[k].read || s.stages[k].primitive == primitive::STORE;
-        hold!(l, 1, read, s.stage_at(k), 1, 0, "edges that read the stage, at least");
+        each!(l, 1 * 1, s.stage_at(k), read => 1, 0, "edges that read the stage, at least";);
         k += 1;
     }
     !failed!(l, 1 | 4)
@@ -153,7 +156,7 @@ const fn emits(p: &mut Program<'_>, s: &Section, v: usize, k: usize) {
     p.values[v].stage = k as u32;
 }
 
-/// Matches one stage with its edges.
+/// Matches one stage with its edges; the comparisons are counted for all of a section's.
 const fn stage(
     p: &mut Program<'_>,
     s: &mut Section,
@@ -174,14 +177,14 @@ const fn stage(
     let each_b = if nb == 1 { e.b } else { ceil(e.b, nb) };
     let load = e.primitive == primitive::LOAD || e.primitive == primitive::GATHER;
     let windowed = load && (e.tier == 1 || e.tier == 2);
-    holds!(l, 1 * 1, s.stage_at(k), e.primitive == primitive => e.primitive, primitive, "primitive";);
-    holds!(l, 2 * 1, s.stage_at(k), e.bytes == moved => e.bytes, moved, "bytes of a token";);
-    holds!(l, 3 * 3, s.stage_at(k),
+    each!(l, 1 * 1, s.stage_at(k), e.primitive == primitive => e.primitive, primitive, "primitive";);
+    each!(l, 2 * 1, s.stage_at(k), e.bytes == moved => e.bytes, moved, "bytes of a token";);
+    each!(l, 3 * 3, s.stage_at(k),
         e.firings == f => e.firings, f, "firings";
         (na - 1) * each_a < e.a => ceil(e.a, each_a), na, "cells over the A units";
         (nb - 1) * each_b < e.b => ceil(e.b, each_b), nb, "cells over the B units";
     );
-    holds!(l, 4 * 1, s.stage_at(k), (turn != NONE) == windowed => windowed, turn, "turn of a load from HBM or DDR, and of no other";);
+    each!(l, 4 * 1, s.stage_at(k), (turn != NONE) == windowed => windowed, turn, "turn of a load from HBM or DDR, and of no other";);
     let own = if load {
         if e.tier <= 2 { c.latency[e.tier as usize] } else { 0 }
     } else if e.primitive == primitive::COLLECTIVE {
@@ -192,7 +195,7 @@ const fn stage(
     let site = site as i128;
     let cells = na * nb;
     let end = site + cells;
-    holds!(l, 9 * 1, s.stage_at(k), end <= c.sites => c.sites, end, "end of the stage's sites, at most";);
+    each!(l, 9 * 1, s.stage_at(k), end <= c.sites => c.sites, end, "end of the stage's sites, at most";);
     let area = place::area(c, site, cells);
     s.stages[k] = Stage {
         primitive: e.primitive,

@@ -2,7 +2,7 @@
 //! the chip's memories hold (rule 9).
 
 use super::frame::Frame;
-use super::ledger::{At, Ledger, equal, hold, holds, part};
+use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
 use super::program::{Program, Value, role};
 
 /// Bytes a chip holds, added up over the programs, and the hidden state that goes from one to the next.
@@ -123,17 +123,26 @@ pub(super) const fn layers(f: &Frame<'_>, l: &mut Ledger) {
         next += 1;
     }
     hold!(l, 1, next <= 1, At(part::PROGRAMS, 0), 1, next, "embed programs, at most");
+    count!(l, n, 1 * 2);
     let mut i = 0;
     while i < n {
         let row = f.layers[i];
         let [k, ..] = row;
-        let at = At(part::LAYERS, i as u32);
         let row = f.programs[k as usize];
         let [_, _, _, _, role, _, _, _, _, _, _, _, _, _, _, first] = row;
-        equal!(l, 1, at, 1, role, "role of a layer's program");
-        hold!(l, 1, first as usize <= i, at, i, first, "first layer that runs the program, at most");
+        each!(l, 1 * 2, At(part::LAYERS, i as u32),
+            role == 1 => 1, role, "role of a layer's program";
+            first as usize <= i => i, first, "first layer that runs the program, at most";
+        );
         if first as usize == i {
-            equal!(l, 1, at, next, k as usize, "program of a layer that is the first of its kind");
+            equal!(
+                l,
+                1,
+                At(part::LAYERS, i as u32),
+                next,
+                k as usize,
+                "program of a layer that is the first of its kind"
+            );
             next += 1;
         }
         i += 1;

@@ -1,7 +1,7 @@
 //! A program under check: its statements and its values, each with the chip's own share worked out.
 
 use super::frame::{Frame, Row};
-use super::ledger::{At, Ledger, equal, hold, holds, part};
+use super::ledger::{At, Ledger, count, each, equal, hold, part};
 use super::{MAX_STATEMENTS, MAX_VALUES};
 use crate::table::layout::{NONE, op, storage};
 
@@ -191,14 +191,14 @@ impl<'a> Program<'a> {
             if v.role == role::STATE {
                 states += 1;
                 let after = v.reader == NONE || v.writer == NONE || v.writer >= v.reader;
-                holds!(l, 10 * 3, self.value_at(i),
+                each!(l, 10 * 3, self.value_at(i),
                     v.reader != NONE => 1, 0, "reads of a state in a step";
                     v.writer != NONE => 1, 0, "writes of a state in a step";
                     after => v.reader, v.writer, "statement that writes a state, at least its reader's";
                 );
             } else {
                 let stated = v.statement != NONE;
-                holds!(l, 1 * 2, self.value_at(i),
+                each!(l, 1 * 2, self.value_at(i),
                     v.bound == stated => stated, v.bound, "a statement binds or declares the value";
                     v.used || v.role == role::INPUT => 1, 0, "statements that read the value, at least";
                 );
@@ -218,6 +218,8 @@ impl<'a> Program<'a> {
             }
             i += 1;
         }
+        count!(l, states, 10 * 3);
+        count!(l, self.count - states, 1 * 2);
         let at = At(part::VALUES, self.first_value);
         // What goes from program to program is one value, and the next layer's input is this one's result.
         equal!(l, 1, at, self.role != 0, self.inputs == 1, "Real inputs: one, and none of an embedding");
@@ -237,6 +239,7 @@ impl<'a> Program<'a> {
 /// Reads the value rows of a program, and checks of each what can be said without its statement.
 const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MAX_VALUES], l: &mut Ledger) {
     let chips = frame.deployment.chips;
+    count!(l, count, 11 * 5, 1 * 6, 9 * 2, 0 * 1);
     let mut i = first;
     let end = first + count;
     while i < end {
@@ -255,14 +258,14 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
         let share = bytes(storage, rows_l * cols_l) * seqs;
         let declared = role != role::BOUND;
         let stated = !declared || role == role::INPUT && storage != storage::I32;
-        holds!(l, 11 * 5, At(part::VALUES, i),
+        each!(l, 11 * 5, At(part::VALUES, i),
             role != role::INPUT || sharding == sharding::WHOLE => sharding::WHOLE, sharding, "sharding of what comes in";
             (parts >= 2) == (by_rows || by_cols) => by_rows || by_cols, parts, "parts: 1, and of a split value more";
             parts == 1 || chips % parts == 0 => 0, chips % parts, "chips, a multiple of the parts: rest";
             !by_rows || rows_l * parts == rows => rows_l * parts, rows, "split rows, a multiple of the parts";
             !by_cols || cols_l * parts == cols => cols_l * parts, cols, "split columns, a multiple of the parts";
         );
-        holds!(l, 1 * 6, At(part::VALUES, i),
+        each!(l, 1 * 6, At(part::VALUES, i),
             tile <= cols_l => cols_l, tile, "columns of a tile, at most";
             seqs == 1 || role == role::STATE || role == role::WEIGHT => 1, seqs, "copies";
             rope == NONE || role == role::TABLE => NONE, rope, "rope recipe";
@@ -270,11 +273,11 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
             storage != storage::I32 || role == role::INPUT || !declared => 0, storage, "storage of this role";
             (statement != NONE) == stated => stated, statement, "statement of a bound value or a Real input, and of no other";
         );
-        holds!(l, 9 * 2, At(part::VALUES, i),
+        each!(l, 9 * 2, At(part::VALUES, i),
             tier != NONE || !declared => 2, tier, "tier of a declared value, at most";
             !elsewhere || role == role::WEIGHT => 0, flags, "flags of a value that is no weight";
         );
-        holds!(l, 0 * 1, At(part::VALUES, i), share < 0x1000_0000_0000_0000 => 0x1000_0000_0000_0000i128, share, "bytes of a value, below";);
+        each!(l, 0 * 1, At(part::VALUES, i), share < 0x1000_0000_0000_0000 => 0x1000_0000_0000_0000i128, share, "bytes of a value, below";);
         values[(i - first) as usize] = Value {
             role,
             storage,

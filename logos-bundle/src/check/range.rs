@@ -2,7 +2,7 @@
 //! limits that let the other rules multiply.
 
 use super::frame::Frame;
-use super::ledger::{At, Ledger, equal, failed, hold, holds, part};
+use super::ledger::{At, Ledger, count, each, equal, failed, hold, part};
 use super::{MAX_STAGES, MAX_STATEMENTS, MAX_TURNS, MAX_VALUES, RANGE_LIMIT, SHAPE_LIMIT};
 use crate::table::layout::NONE;
 
@@ -67,12 +67,13 @@ pub(super) const fn rows(f: &Frame<'_>, l: &mut Ledger) {
         i += 1;
     }
     let n = f.layers.len();
+    count!(l, n, 0 * 2);
     let mut i = 0;
     while i < n {
         let row = f.layers[i];
         let [program, r1, r2, r3, r4, r5, r6, r7, ..] = row;
         let reserved = r1 | r2 | r3 | r4 | r5 | r6 | r7;
-        holds!(l, 0 * 2, At(part::LAYERS, i as u32),
+        each!(l, 0 * 2, At(part::LAYERS, i as u32),
             (program as usize) < programs => programs, program, "program of a layer, below";
             reserved == 0 => 0, reserved, "reserved words of a layer";
         );
@@ -120,6 +121,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
     }
     values(f, v0, nv, ns, l);
     statements(f, s0, ns, nv, l);
+    count!(l, nb, 0 * 8);
     let mut i = b0;
     while i < b0 + nb {
         let row = f.bindings[i as usize];
@@ -144,7 +146,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
         let bytes = f.string_bytes;
         let name_end = name as u64 + name_len as u64;
         let tensor_end = tensor as u64 + tensor_len as u64;
-        holds!(l, 0 * 8, At(part::BINDINGS, i),
+        each!(l, 0 * 8, At(part::BINDINGS, i),
             value < nv => nv, value, "value of a binding, below";
             name_end <= bytes => bytes, name_end, "end of the name, at most";
             tensor_end <= bytes => bytes, tensor_end, "end of the tensor's name, at most";
@@ -184,6 +186,7 @@ const fn within(at: At, first: u32, count: u32, rows: usize, l: &mut Ledger) {
 /// The value rows of a program.
 const fn values(f: &Frame<'_>, first: u32, count: u32, statements: u32, l: &mut Ledger) {
     let ropes = f.ropes.len() as u32;
+    count!(l, count, 0 * 14);
     let mut i = first;
     let end = first + count;
     while i < end {
@@ -192,7 +195,7 @@ const fn values(f: &Frame<'_>, first: u32, count: u32, statements: u32, l: &mut 
             row;
         let end = name as u64 + len as u64;
         let limit = SHAPE_LIMIT;
-        holds!(l, 0 * 14, At(part::VALUES, i),
+        each!(l, 0 * 14, At(part::VALUES, i),
             end <= f.string_bytes => f.string_bytes, end, "end of the name, at most";
             role <= 4 => 4, role, "role of a value, at most";
             storage <= 4 => 4, storage, "storage of a value, at most";
@@ -214,12 +217,13 @@ const fn values(f: &Frame<'_>, first: u32, count: u32, statements: u32, l: &mut 
 
 /// The statement rows of a program.
 const fn statements(f: &Frame<'_>, first: u32, count: u32, values: u32, l: &mut Ledger) {
+    count!(l, count, 0 * 9);
     let mut i = first;
     let end = first + count;
     while i < end {
         let row = f.statements[i as usize];
         let [_, result, a, b, c, d, e, g, h, k, ..] = row;
-        holds!(l, 0 * 9, At(part::STATEMENTS, i),
+        each!(l, 0 * 9, At(part::STATEMENTS, i),
             result < values => values, result, "result, below";
             a < values || a == NONE => values, a, "first operand, below";
             b < values || b == NONE => values, b, "second operand, below";
@@ -257,12 +261,13 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
     }
     stages(f, g0, ng, statements, nt, l);
     edges(f, e0, ne, ng, values, l);
+    count!(l, nt, 0 * 3);
     let mut k = t0;
     while k < t0 + nt {
         let row = f.turns[k as usize];
         let [tier, r1, _, start, _, length, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15] = row;
         let reserved = r1 | r6 | r7 | r8 | r9 | r10 | r11 | r12 | r13 | r14 | r15;
-        holds!(l, 0 * 3, At(part::TURNS, k),
+        each!(l, 0 * 3, At(part::TURNS, k),
             tier == 1 || tier == 2 => 2, tier, "tier of a turn: 1, or";
             start | length < HIGH => HIGH, start | length, "high words of start and length, below";
             reserved == 0 => 0, reserved, "reserved words of a turn";
@@ -276,12 +281,13 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
 
 /// The stage rows of a section.
 const fn stages(f: &Frame<'_>, first: u32, count: u32, statements: u32, turns: u32, l: &mut Ledger) {
+    count!(l, count, 0 * 10);
     let mut k = first;
     let end = first + count;
     while k < end {
         let row = f.stages[k as usize];
         let [statement, part, primitive, f, na, nb, site, turn, _, start, t0, t1, ii0, ii1, _, bytes] = row;
-        holds!(l, 0 * 10, At(part::STAGES, k),
+        each!(l, 0 * 10, At(part::STAGES, k),
             statement < statements => statements, statement, "statement of a stage, below";
             part <= 15 => 15, part, "part of a stage, at most";
             primitive <= 11 => 11, primitive, "primitive of a stage, at most";
@@ -299,12 +305,13 @@ const fn stages(f: &Frame<'_>, first: u32, count: u32, statements: u32, turns: u
 
 /// The edge rows of a section.
 const fn edges(f: &Frame<'_>, first: u32, count: u32, stages: u32, values: u32, l: &mut Ledger) {
+    count!(l, count, 0 * 7);
     let mut k = first;
     let end = first + count;
     while k < end {
         let row = f.edges[k as usize];
         let [from, to, _, kind, p, q, groups, capacity, slot, _, value, r0, r1, r2, r3, r4] = row;
-        holds!(l, 0 * 7, At(part::EDGES, k),
+        each!(l, 0 * 7, At(part::EDGES, k),
             from < to && to < stages => stages, to, "consumer of an edge, after its producer and below";
             p | q | groups | capacity < RANGE_LIMIT => RANGE_LIMIT, capacity, "tokens, groups and capacity, below";
             capacity > 0 => 1, capacity, "capacity, at least";

@@ -1,7 +1,7 @@
 //! How declared values are named and sliced (rules 1 and 11): one binding each, and of every stored tensor each index once.
 
 use super::frame::Row;
-use super::ledger::{At, Ledger, equal, hold, holds, part};
+use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
 use super::program::{Program, role, sharding};
 use super::{MAX_VALUES, SHAPE_LIMIT};
 use crate::table::layout::{NONE, program as program_row, storage};
@@ -17,6 +17,7 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
         }
         i += 1;
     }
+    count!(l, count, 1 * 2);
     let mut i = first;
     while i < first + count {
         let row = p.frame.bindings[i as usize];
@@ -32,7 +33,7 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
             role::INPUT => 3,
             _ => NONE,
         };
-        holds!(l, 1 * 2, at,
+        each!(l, 1 * 2, at,
             !bound[v as usize] => v, v, "the one binding of a value";
             expected == class => expected, class, "class of the binding";
         );
