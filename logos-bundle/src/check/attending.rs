@@ -14,7 +14,7 @@ pub(super) const fn attention(e: &mut Expected, p: &Program<'_>, st: &Statement,
     // Local heads, and columns of a query or key head and of a value head.
     let (hq, hk) = (st.a[0] as i128 / x.parts, st.a[1] as i128 / y.parts);
     let (d, dv) = (x.cols_l / hq, z.cols_l / hk);
-    let rows = hk * ceil(p.tok * (hq / hk), c.array_rows);
+    let rows = hk * ceil!(p.tok * (hq / hk), c.array_rows);
     let scores = hq * p.tok * tile;
     match part {
         0 | 1 => {
@@ -29,7 +29,7 @@ pub(super) const fn attention(e: &mut Expected, p: &Program<'_>, st: &Statement,
         2 => load(e, p, sinks, 1, p.values[sinks as usize].cols_l),
         3 => {
             stage(e, primitive::SCORES, firings);
-            (e.a, e.b, e.base) = (ceil(tile, c.array_columns), d, rows);
+            (e.a, e.b, e.base) = (ceil!(tile, c.array_columns), d, rows);
             e.reads(q, Take::HoldAll);
             e.reads(k, Take::HoldAll);
             if cached {
@@ -44,7 +44,7 @@ pub(super) const fn attention(e: &mut Expected, p: &Program<'_>, st: &Statement,
         }
         _ => {
             stage(e, primitive::VALUES, firings);
-            (e.a, e.b, e.base, e.whole) = (ceil(dv, c.array_columns), tile, rows, true);
+            (e.a, e.b, e.base, e.whole) = (ceil!(dv, c.array_columns), tile, rows, true);
             e.port(NONE, 4, Take::Stream(1), hq * p.tok * (bytes(x.storage, tile) + 4));
             e.reads(v, Take::HoldAll);
             if cached {
@@ -57,8 +57,8 @@ pub(super) const fn attention(e: &mut Expected, p: &Program<'_>, st: &Statement,
 /// Tiles of context of all sequences: those of the cache, then the fresh rows.
 pub(super) const fn context(p: &Program<'_>, cache: u32) -> i128 {
     let tile = p.frame.chip.context_tile;
-    let cached = if cache == NONE { 0 } else { ceil(p.values[cache as usize].rows, tile) };
-    p.frame.deployment.seqs * (cached + ceil(p.tok, tile))
+    let cached = if cache == NONE { 0 } else { ceil!(p.values[cache as usize].rows, tile) };
+    p.frame.deployment.seqs * (cached + ceil!(p.tok, tile))
 }
 
 /// Softmax of so many scores a firing.
@@ -79,7 +79,7 @@ pub(super) const fn latent_attention(e: &mut Expected, p: &Program<'_>, st: &Sta
     let latent = p.values[c as usize].cols;
     let rotary = p.values[turned as usize].cols;
     let queries = p.tok * (x.cols_l / latent);
-    let rows = ceil(queries, unit.array_rows);
+    let rows = ceil!(queries, unit.array_rows);
     match part {
         0 | 1 if cached => {
             let state = if part == 0 { cc } else { cp };
@@ -89,7 +89,7 @@ pub(super) const fn latent_attention(e: &mut Expected, p: &Program<'_>, st: &Sta
         0..=2 => e.none(),
         3 => {
             stage(e, primitive::SCORES, firings);
-            (e.a, e.b, e.base) = (ceil(tile, unit.array_columns), latent + rotary, rows);
+            (e.a, e.b, e.base) = (ceil!(tile, unit.array_columns), latent + rotary, rows);
             e.reads(q, Take::HoldAll);
             e.reads(qp, Take::HoldAll);
             e.reads(c, Take::HoldAll);
@@ -102,7 +102,7 @@ pub(super) const fn latent_attention(e: &mut Expected, p: &Program<'_>, st: &Sta
         4 => softmax(e, p, firings, queries * tile),
         _ => {
             stage(e, primitive::VALUES, firings);
-            (e.a, e.b, e.base, e.whole) = (ceil(latent, unit.array_columns), tile, rows, true);
+            (e.a, e.b, e.base, e.whole) = (ceil!(latent, unit.array_columns), tile, rows, true);
             e.port(NONE, 4, Take::Stream(1), queries * (bytes(x.storage, tile) + 4));
             e.reads(c, Take::HoldAll);
             if cached {

@@ -5,7 +5,7 @@ use super::frame::Chip;
 use super::ledger::{At, Ledger, each, failed, hold, holds};
 use super::parts::{self, Expected, Take};
 use super::place::hops;
-use super::program::{Program, bytes, ceil};
+use super::program::{Program, bytes_of, ceil};
 use super::section::{Section, Stage, UNREACHED};
 use crate::table::layout::{NONE, primitive};
 
@@ -108,7 +108,7 @@ pub(super) const fn ports(
             } else {
                 s.rows * x.tile
             };
-            bytes(x.storage, n)
+            bytes_of!(x.storage, n)
         } else {
             port.slot
         };
@@ -216,7 +216,7 @@ const fn least(c: &Chip, v: &Stage) -> i128 {
     if v.tier > 2 || c.rate[v.tier as usize] == 0 {
         return v.ii;
     }
-    largest(1, ceil(v.bytes * 65536, c.rate[v.tier as usize]))
+    largest(1, ceil!(v.bytes * 65536, c.rate[v.tier as usize]))
 }
 
 const fn largest(a: i128, b: i128) -> i128 {

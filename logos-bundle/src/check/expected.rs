@@ -94,8 +94,8 @@ pub(super) const fn load(e: &mut Expected, p: &Program<'_>, v: u32, firings: i12
 pub(super) const fn lanes(e: &mut Expected, p: &Program<'_>, primitive: u32, firings: i128, n: i128, ops: i128) {
     let c = &p.frame.chip;
     stage(e, primitive, firings);
-    e.a = ceil(n, c.lanes);
-    e.base = if ops <= c.chain { 1 } else { ceil(ops, c.chain) };
+    e.a = ceil!(n, c.lanes);
+    e.base = if ops <= c.chain { 1 } else { ceil!(ops, c.chain) };
 }
 
 impl Expected {
@@ -105,12 +105,14 @@ impl Expected {
     }
 
     pub(super) const fn reads(&mut self, value: u32, take: Take) {
-        self.port(value, 0, take, 0);
+        self.ports[self.count] = Port { value, part: 0, take, slot: 0 };
+        self.count += 1;
     }
 
     /// A port from a part of the statement that loads.
     pub(super) const fn loads(&mut self, part: usize, take: Take) {
-        self.port(NONE, part, take, 0);
+        self.ports[self.count] = Port { value: NONE, part, take, slot: 0 };
+        self.count += 1;
     }
 
     /// No stage yet: what [`expect`] and its like are given to fill.
@@ -165,7 +167,7 @@ pub(super) const fn head_wise(
     let d = x.cols / heads as i128;
     let k = if d > x.tile { d / x.tile } else { 1 };
     let w = if d > x.tile { d } else { x.tile };
-    lanes(e, p, primitive, s.groups * ceil(x.cols_l, w), s.rows * w, ops);
+    lanes(e, p, primitive, s.groups * ceil!(x.cols_l, w), s.rows * w, ops);
     e.emits = k;
     e.reads(v, Take::Stream(k));
 }

@@ -160,8 +160,8 @@ pub(super) const fn experts_part(e: &mut Expected, p: &Program<'_>, s: &Section,
         block = BLOCK;
         slots += routed / BLOCK;
     }
-    let tiles = ceil(up.cols_l, c.tile);
-    let tile = ceil(up.cols_l, tiles);
+    let tiles = ceil!(up.cols_l, c.tile);
+    let tile = ceil!(up.cols_l, tiles);
     let firings = slots * tiles;
     let biased = st.x[5] != NONE;
     if part < 6 {
@@ -179,13 +179,13 @@ pub(super) const fn experts_part(e: &mut Expected, p: &Program<'_>, s: &Section,
         moves(e, primitive::GATHER, firings, bytes(v.storage, elements), v.tier);
         return e.reads(st.x[1], Take::Hold);
     }
-    let passes = ceil(block, c.array_rows);
+    let passes = ceil!(block, c.array_rows);
     let token = bytes(x.storage, block * tile);
     match part {
         6 | 7 => {
             let side = part as usize - 6;
             stage(e, primitive::GEMM_A, firings);
-            (e.a, e.b, e.base) = (ceil(tile, c.array_columns), x.cols, passes);
+            (e.a, e.b, e.base) = (ceil!(tile, c.array_columns), x.cols, passes);
             e.reads(st.x[0], Take::Hold);
             e.reads(st.x[1], Take::Hold);
             e.port(NONE, side, Take::Stream(1), gathered(p, st.x[2 + side], x.cols * tile));
@@ -200,7 +200,7 @@ pub(super) const fn experts_part(e: &mut Expected, p: &Program<'_>, s: &Section,
         }
         _ => {
             stage(e, primitive::GEMM_B, firings);
-            (e.a, e.b, e.base, e.whole) = (ceil(down.cols_l, c.array_columns), tile, passes, true);
+            (e.a, e.b, e.base, e.whole) = (ceil!(down.cols_l, c.array_columns), tile, passes, true);
             e.port(NONE, 8, Take::Stream(1), token);
             e.reads(st.x[1], Take::Hold);
             e.port(NONE, 2, Take::Stream(1), gathered(p, st.x[4], tile * down.cols_l));

@@ -126,7 +126,7 @@ const fn turn(s: &Section, p: &Program<'_>, k: usize, sums: &mut Sums, l: &mut L
         v.start >= start => start, v.start, "start of a load, at least its turn's";
         through <= end => end, through, "end of a load, at most its turn's";
     );
-    sums.rate[t] += ceil(v.bytes * 65536, v.period);
+    sums.rate[t] += ceil!(v.bytes * 65536, v.period);
     sums.loads[t] += 1;
 }
 
@@ -137,11 +137,11 @@ const fn least(p: &Program<'_>, s: &Section, k: usize, v: &Stage, recurrence: &m
     let ii = match v.primitive {
         primitive::LOAD | primitive::GATHER | primitive::STORE => {
             if v.tier == 0 {
-                ceil(v.bytes, c.scratchpad_rate * c.sram_ports)
+                ceil!(v.bytes, c.scratchpad_rate * c.sram_ports)
             } else {
                 let rate = if v.tier <= 2 { c.rate[v.tier as usize] } else { 0 };
                 hold!(l, 6, rate > 0, s.stage_at(k), 1, rate, "rate of the store's tier, at least");
-                if rate > 0 { ceil(scaled, rate) } else { 1 }
+                if rate > 0 { ceil!(scaled, rate) } else { 1 }
             }
         }
         primitive::COLLECTIVE => {
@@ -150,9 +150,9 @@ const fn least(p: &Program<'_>, s: &Section, k: usize, v: &Stage, recurrence: &m
             if c.link_rate == 0 {
                 1
             } else if v.adds {
-                ceil(scaled * 2 * (chips - 1), chips * c.link_rate)
+                ceil!(scaled * 2 * (chips - 1), chips * c.link_rate)
             } else {
-                ceil(scaled * (chips - 1), c.link_rate)
+                ceil!(scaled * (chips - 1), c.link_rate)
             }
         }
         _ => {
@@ -165,7 +165,7 @@ const fn least(p: &Program<'_>, s: &Section, k: usize, v: &Stage, recurrence: &m
             };
             let work = v.base * pairs;
             let bytes = if v.taken > v.given { v.taken } else { v.given };
-            if bytes > work * cells { ceil(bytes, cells) } else { work }
+            if bytes > work * cells { ceil!(bytes, cells) } else { work }
         }
     };
     if ii > 1 { ii } else { 1 }
@@ -190,7 +190,7 @@ const fn turns(s: &Section, p: &Program<'_>, sums: &Sums, l: &mut Ledger) {
         }
         end[m] = start + length;
         hold!(l, 4, sums.loads[t] > 0, at, 1, sums.loads[t], "loads of a turn, at least");
-        let rate = sums.rate[t] + ceil(sums.stored[m] * 65536, s.interval);
+        let rate = sums.rate[t] + ceil!(sums.stored[m] * 65536, s.interval);
         hold!(l, 6, rate <= c.rate[m], at, c.rate[m], rate, "bytes per 65,536 cycles, at most");
         t += 1;
     }
@@ -229,7 +229,7 @@ const fn bound(s: &Section, c: &Chip, sums: &Sums, once: bool, looped: i128, l: 
         let bytes = (sums.loaded[tier] + sums.stored[tier]) * 65536;
         if bytes > 0 {
             hold!(l, 6, c.rate[tier] > 0, at, 1, c.rate[tier], "rate of a tier that is used, at least");
-            let cycles = if c.rate[tier] > 0 { ceil(bytes, c.rate[tier]) } else { 0 };
+            let cycles = if c.rate[tier] > 0 { ceil!(bytes, c.rate[tier]) } else { 0 };
             memory = if cycles > memory { cycles } else { memory };
         }
         tier += 1;

@@ -173,16 +173,16 @@ const fn stage(
     let na = na as i128;
     let nb = nb as i128;
     // Canonical splits leave no cell empty and cover every unit once: whole shares but the last, and that not empty.
-    let each_a = if na == 1 { e.a } else { ceil(e.a, na) };
-    let each_b = if nb == 1 { e.b } else { ceil(e.b, nb) };
+    let each_a = if na == 1 { e.a } else { ceil!(e.a, na) };
+    let each_b = if nb == 1 { e.b } else { ceil!(e.b, nb) };
     let load = e.primitive == primitive::LOAD || e.primitive == primitive::GATHER;
     let windowed = load && (e.tier == 1 || e.tier == 2);
     each!(l, 1 * 1, s.stage_at(k), e.primitive == primitive => e.primitive, primitive, "primitive";);
     each!(l, 2 * 1, s.stage_at(k), e.bytes == moved => e.bytes, moved, "bytes of a token";);
     each!(l, 3 * 3, s.stage_at(k),
         e.firings == f => e.firings, f, "firings";
-        (na - 1) * each_a < e.a => ceil(e.a, each_a), na, "cells over the A units";
-        (nb - 1) * each_b < e.b => ceil(e.b, each_b), nb, "cells over the B units";
+        (na - 1) * each_a < e.a => ceil!(e.a, each_a), na, "cells over the A units";
+        (nb - 1) * each_b < e.b => ceil!(e.b, each_b), nb, "cells over the B units";
     );
     each!(l, 4 * 1, s.stage_at(k), (turn != NONE) == windowed => windowed, turn, "turn of a load from HBM or DDR, and of no other";);
     let own = if load {

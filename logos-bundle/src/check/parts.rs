@@ -160,17 +160,17 @@ const fn matmul(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement, 
     }
     if product_b {
         stage(e, primitive::GEMM_B, x.tiles * s.groups);
-        e.a = ceil(w.cols_l, c.array_columns);
+        e.a = ceil!(w.cols_l, c.array_columns);
         e.b = x.tile;
         e.whole = true;
         e.reads(st.x[0], Take::Stream(1));
     } else {
         stage(e, primitive::GEMM_A, out.tiles * s.groups);
-        e.a = ceil(out.tile, c.array_columns);
+        e.a = ceil!(out.tile, c.array_columns);
         e.b = w.rows_l;
         e.reads(st.x[0], Take::Hold);
     }
-    e.base = ceil(s.rows, c.array_rows);
+    e.base = ceil!(s.rows, c.array_rows);
     e.loads(0, once(s));
 }
 
@@ -232,9 +232,9 @@ const fn head_matmul(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statem
         return load(e, p, st.x[1], local, inner * width);
     }
     stage(e, primitive::GEMM_A, local * s.groups);
-    e.a = ceil(width, p.frame.chip.array_columns);
+    e.a = ceil!(width, p.frame.chip.array_columns);
     e.b = inner;
-    e.base = ceil(s.rows, p.frame.chip.array_rows);
+    e.base = ceil!(s.rows, p.frame.chip.array_rows);
     e.emits = width / r.tile;
     e.reads(st.x[0], Take::Hold);
     e.loads(0, once(s));

@@ -120,18 +120,31 @@ pub(super) struct Program<'a> {
     pub(super) section_of: [u32; MAX_STATEMENTS],
 }
 
+/// `⌈a/b⌉` of a non-negative and a positive number; unsigned, because a signed division is four more steps to evaluate, and a
+/// macro, because a call is ten.
+macro_rules! ceil {
+    ($a:expr, $b:expr) => {{
+        let b: i128 = $b;
+        (($a + b - 1) as u128 / b as u128) as i128
+    }};
+}
+pub(super) use ceil;
+
+/// Bytes of `n` elements: without a call, for what is asked of every value and every edge.
+macro_rules! bytes_of {
+    ($storage:expr, $n:expr) => {
+        match $storage {
+            $crate::table::layout::storage::F16 | $crate::table::layout::storage::BF16 => 2 * $n,
+            $crate::table::layout::storage::Q8_0 => 34 * $crate::check::program::ceil!($n, 32),
+            _ => 4 * $n,
+        }
+    };
+}
+pub(super) use bytes_of;
+
 /// Bytes of `n` elements.
 pub(super) const fn bytes(storage: u32, n: i128) -> i128 {
-    match storage {
-        storage::F16 | storage::BF16 => 2 * n,
-        storage::Q8_0 => 34 * ceil(n, 32),
-        _ => 4 * n,
-    }
-}
-
-/// `⌈a/b⌉` of a non-negative and a positive number; unsigned, because a signed division is four more steps to evaluate.
-pub(super) const fn ceil(a: i128, b: i128) -> i128 {
-    ((a + b - 1) as u128 / b as u128) as i128
+    bytes_of!(storage, n)
 }
 
 impl<'a> Program<'a> {
@@ -255,7 +268,8 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
         let by_cols = sharding == sharding::COLS;
         let rows_l = if by_rows { rows / parts } else { rows };
         let cols_l = if by_cols { cols / parts } else { cols };
-        let share = bytes(storage, rows_l * cols_l) * seqs;
+        let elements = rows_l * cols_l;
+        let share = bytes_of!(storage, elements) * seqs;
         let declared = role != role::BOUND;
         let stated = !declared || role == role::INPUT && storage != storage::I32;
         each!(l, 11 * 5, At(part::VALUES, i),
@@ -293,7 +307,7 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
             rows_l,
             cols_l,
             tile,
-            tiles: ceil(cols_l, tile),
+            tiles: ceil!(cols_l, tile),
             share,
             used: false,
             shown: false,
@@ -328,10 +342,10 @@ pub(super) struct Statement {
 impl Statement {
     pub(super) const fn read(p: &Program<'_>, index: usize) -> Statement {
         let row = p.statements[index];
-        let [op, result, x0, x1, x2, x3, x4, x5, x6, x7, a0, a1, a2, a3, a4, a5] = row;
-        let x = [x0, x1, x2, x3, x4, x5, x6, x7];
+        let [op, result, x @ .., _, _, _, _, _, _] = row;
+        let [_, _, _, _, _, _, _, _, _, _, a @ ..] = row;
         let at = At(part::STATEMENTS, p.first_statement + index as u32);
-        Statement { index, at, op, result: result as usize, x, a: [a0, a1, a2, a3, a4, a5] }
+        Statement { index, at, op, result: result as usize, x, a }
     }
 
     /// Whether the statement binds its result (rather than declares, shows or appends to it).

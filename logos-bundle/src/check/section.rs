@@ -101,7 +101,7 @@ const UNMATCHED: Stage = Stage {
 /// A 64-bit number of two words.
 macro_rules! wide {
     ($low:expr, $high:expr) => {
-        if $high == 0 { $low as i128 } else { $low as i128 + $high as i128 * 0x1_0000_0000 }
+        if let 0 = $high { $low as i128 } else { $low as i128 + $high as i128 * 0x1_0000_0000 }
     };
 }
 
@@ -140,7 +140,7 @@ impl Section {
         let at = At(part::SECTIONS, index);
         let rows = rows as i128;
         hold!(l, 3, rows <= p.m, at, p.m, rows, "rows of a group, at most");
-        equal!(l, 3, at, ceil(p.m, rows), groups as i128, "groups");
+        equal!(l, 3, at, ceil!(p.m, rows), groups as i128, "groups");
         self.index = index;
         self.rows = rows;
         self.groups = groups as i128;

@@ -87,15 +87,17 @@ const fn same(a: &Row, b: &Row) -> bool {
 
 /// Whether the bindings of binding `i`'s tensor take as many indices as it stores, and none that `i` takes.
 const fn tiled(p: &Program<'_>, first: u32, count: u32, i: u32) -> bool {
-    let own = &p.frame.bindings[i as usize];
+    let i = i as usize;
+    let own = &p.frame.bindings[i];
     let rows = p.frame.bindings;
     let name = own[3];
     let mut taken = 0;
-    let mut j = first;
-    let end = first + count;
+    let mut j = first as usize;
+    let end = (first + count) as usize;
     while j < end {
-        if rows[j as usize][3] == name && same(own, &rows[j as usize]) {
-            let other = &rows[j as usize];
+        let [_, _, _, place, ..] = rows[j];
+        if place == name && same(own, &rows[j]) {
+            let other = &rows[j];
             taken += other[7] as i128 * other[9] as i128;
             let alike = other[10] == own[10] && other[11] == own[11] && other[13] == own[13] && other[14] == own[14];
             if j != i && !(alike && apart(own, other)) {

@@ -508,20 +508,20 @@ fn schedule(p: &Program<'_>, s: &Section, stages: &mut [Stage]) -> Rows {
         let chips = p.frame.deployment.chips;
         g.ii = match e.primitive {
             primitive::LOAD | primitive::GATHER if e.tier != 0 => {
-                ceil(e.bytes * 65536 * (loads + 1), c.rate[e.tier as usize]).max(1)
+                ceil!(e.bytes * 65536 * (loads + 1), c.rate[e.tier as usize]).max(1)
             }
-            primitive::LOAD | primitive::GATHER | primitive::STORE if e.tier == 0 => ceil(e.bytes, 64 * 8),
-            primitive::STORE => ceil(65536 * e.bytes, c.rate[e.tier as usize]),
-            primitive::COLLECTIVE if e.adds => ceil(65536 * 2 * e.bytes * (chips - 1), chips * c.link_rate),
-            primitive::COLLECTIVE => ceil(65536 * e.bytes * (chips - 1), c.link_rate),
+            primitive::LOAD | primitive::GATHER | primitive::STORE if e.tier == 0 => ceil!(e.bytes, 64 * 8),
+            primitive::STORE => ceil!(65536 * e.bytes, c.rate[e.tier as usize]),
+            primitive::COLLECTIVE if e.adds => ceil!(65536 * 2 * e.bytes * (chips - 1), chips * c.link_rate),
+            primitive::COLLECTIVE => ceil!(65536 * e.bytes * (chips - 1), c.link_rate),
             _ => {
-                let (a, b) = (ceil(e.a, g.na), ceil(e.b, g.nb));
+                let (a, b) = (ceil!(e.a, g.na), ceil!(e.b, g.nb));
                 let recurrence = match e.recurrence {
                     Recurrence::None => 0,
                     Recurrence::Softmax => 12,
                     Recurrence::Delta => 2 * a * b + 2 * (c.depth + c.tree * log2(g.nb) + if g.nb > 1 { 8 } else { 0 }),
                 };
-                (e.base * a * b).max(recurrence).max(ceil(g.taken.max(g.given), 64 * g.na * g.nb))
+                (e.base * a * b).max(recurrence).max(ceil!(g.taken.max(g.given), 64 * g.na * g.nb))
             }
         }
         .max(1);
@@ -567,7 +567,7 @@ fn schedule(p: &Program<'_>, s: &Section, stages: &mut [Stage]) -> Rows {
             };
             for j in [0, fv - 2] {
                 if j >= 0 && fv >= 2 {
-                    start = start.max(u.start + l + ceil(u.period * ((j + 1) * q - g), tokens) - j * v.period);
+                    start = start.max(u.start + l + ceil!(u.period * ((j + 1) * q - g), tokens) - j * v.period);
                 }
             }
             capacity = (tokens * fu).max(q);
