@@ -40,6 +40,9 @@ pub(super) enum Recurrence {
 /// A stage a statement must have.
 #[derive(Clone, Copy)]
 pub(super) struct Expected {
+    /// Where it stands: the statement and the part of it.
+    pub(super) statement: u32,
+    pub(super) part: u32,
     pub(super) primitive: u32,
     pub(super) firings: i128,
     pub(super) a: i128,
@@ -60,7 +63,7 @@ pub(super) struct Expected {
     pub(super) count: usize,
 }
 
-/// Starts a stage over.
+/// Starts a stage over, of the same part.
 pub(super) const fn stage(e: &mut Expected, primitive: u32, firings: i128) {
     e.primitive = primitive;
     e.firings = firings;
@@ -115,10 +118,12 @@ impl Expected {
         self.count += 1;
     }
 
-    /// No stage yet: what [`expect`] and its like are given to fill.
-    pub(super) const fn new() -> Expected {
+    /// No stage yet, of a part of a statement: what [`expect`] and its like are given to fill.
+    pub(super) const fn new(statement: u32, part: u32) -> Expected {
         let port = Port { value: NONE, part: 0, take: Take::Hold, slot: 0 };
         Expected {
+            statement,
+            part,
             primitive: NONE,
             firings: 1,
             a: 1,

@@ -6,7 +6,7 @@ use super::frame::Chip;
 use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
 use super::parts::Recurrence;
 use super::place::hops;
-use super::program::{Program, ceil, role};
+use super::program::{Program, ceil};
 use super::section::{Section, Stage, UNREACHED, log2, wide};
 use crate::table::layout::{NONE, primitive};
 
@@ -26,8 +26,8 @@ struct Sums {
     sites: i128,
 }
 
-/// Checks a section whose stages and edges have been matched, beside so many bytes that stay in the scratchpads.
-pub(super) const fn section(p: &Program<'_>, s: &Section, resident: i128, l: &mut Ledger) {
+/// Checks a section whose stages and edges have been matched.
+pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
     let mut sums = Sums {
         loaded: [0; 3],
         stored: [0; 3],
@@ -55,7 +55,7 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, resident: i128, l: &mu
         "interval of a section that runs once, at least"
     );
     turns(s, p, &sums, l);
-    let room = c.bytes[0] - resident;
+    let room = c.bytes[0] - p.resident;
     hold!(l, 9, s.end <= room, at, room, s.end, "end of the last buffer, at most");
     let looped = if once || p.role != 1 { 0 } else { layer_loop(p, s, l) };
     bound(s, c, &sums, once, looped, l);
@@ -250,18 +250,4 @@ const fn bound(s: &Section, c: &Chip, sums: &Sums, once: bool, looped: i128, l: 
     equal!(l, 8, at, most, s.bound, "bound on the interval");
     equal!(l, 8, at, binder, s.binder, "what binds");
     hold!(l, 8, s.interval >= most, at, most, s.interval, "interval, at least its bound");
-}
-
-/// Bytes of scratchpad that a program's inputs, tables and bound values take beside the buffers.
-pub(super) const fn resident(p: &Program<'_>) -> i128 {
-    let mut sum = 0;
-    let mut i = 0;
-    while i < p.count {
-        let v = &p.values[i];
-        if v.tier == 0 && v.role != role::WEIGHT && v.role != role::STATE {
-            sum += v.share;
-        }
-        i += 1;
-    }
-    sum
 }

@@ -33,7 +33,7 @@ pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger
         k = next;
     }
     // Of each stage and of each edge.
-    count!(l, s.count, 1 * 2, 2 * 1, 3 * 3, 4 * 1, 9 * 1);
+    count!(l, s.count, 1 * 4, 2 * 1, 3 * 3, 4 * 1, 9 * 1);
     count!(l, s.edges, 4 * 6, 9 * 3);
     equal!(l, 4, s.at(), s.edge_count, s.edges, "edges of the section");
     let mut k = 0;
@@ -49,7 +49,7 @@ pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger
 const fn input(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, part: u32, l: &mut Ledger) -> usize {
     equal!(l, 1, s.stage_at(k), 0, part, "part of an input");
     equal!(l, 1, s.stage_at(k), p.m, p.values[st.result].rows, "rows of an input that has a load");
-    let mut e = Expected::new();
+    let mut e = Expected::new(st.index as u32, part);
     reload(&mut e, p, s, st.result as u32);
     stage(p, s, k, &e, &[0; parts::MOST], l);
     emits(p, s, st.result, k);
@@ -70,7 +70,7 @@ const fn again(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, l
         return k;
     }
     p.values[v].spilled = 2;
-    let mut e = Expected::new();
+    let mut e = Expected::new(st.index as u32, parts::RELOAD);
     reload(&mut e, p, s, v as u32);
     stage(p, s, k, &e, &[0; parts::MOST], l);
     emits(p, s, v, k);
@@ -94,16 +94,20 @@ const fn own(p: &mut Program<'_>, s: &mut Section, st: &Statement, first: usize,
     let mut k = first;
     let product_b = st.op == op::MATMUL && product_b(p, s, first + 1);
     let mut stage_of = [NONE; parts::MOST];
-    let mut e = Expected::new();
+    let mut e = Expected::new(st.index as u32, 0);
     let (mut part, end) = parts::range(st.op);
     while part < end {
+        e.part = part;
         expect(&mut e, p, s, st, part, product_b);
         if e.primitive != NONE {
-            if !stands(p, s, st, k, part, l) {
+            if k >= s.count {
+                l.fault(1, s.at(), st.index as i128, part as i128, "stages of the statement: this part is missing");
                 return first;
             }
             stage_of[part as usize] = k as u32;
-            stage(p, s, k, &e, &stage_of, l);
+            if !stage(p, s, k, &e, &stage_of, l) {
+                return first;
+            }
             k += 1;
         }
         part += 1;
@@ -122,6 +126,7 @@ const fn own(p: &mut Program<'_>, s: &mut Section, st: &Statement, first: usize,
         if index as usize == st.index && part == parts::SPILL {
             let tier = p.values[st.result].tier;
             hold!(l, 9, tier != NONE, s.stage_at(k), 2, tier, "tier of a value that crosses sections, at most");
+            e.part = parts::SPILL;
             spill(&mut e, p, s, st.result as u32);
             stage(p, s, k, &e, &stage_of, l);
             p.values[st.result].spilled = 1;
@@ -136,27 +141,13 @@ const fn product_b(p: &Program<'_>, s: &Section, k: usize) -> bool {
     k < s.count && p.frame.stages[s.first_stage as usize + k][2] == primitive::GEMM_B
 }
 
-/// Whether the section's stage `k` is this part of this statement.
-const fn stands(p: &Program<'_>, s: &Section, st: &Statement, k: usize, part: u32, l: &mut Ledger) -> bool {
-    if k >= s.count {
-        l.fault(1, s.at(), st.index as i128, part as i128, "stages of the statement: this part is missing");
-        return false;
-    }
-    let row = p.frame.stages[s.first_stage as usize + k];
-    let [index, found, ..] = row;
-    holds!(l, 1 * 2, s.stage_at(k),
-        st.index == index as usize => st.index, index, "statement of the stage";
-        part == found => part, found, "part of the statement";
-    );
-    !failed!(l, 1)
-}
-
 const fn emits(p: &mut Program<'_>, s: &Section, v: usize, k: usize) {
     p.values[v].section = s.index;
     p.values[v].stage = k as u32;
 }
 
-/// Matches one stage with its edges; the comparisons are counted for all of a section's.
+/// Matches one stage with its edges; the comparisons are counted for all of a section's. `false` where the row is not of the
+/// part expected: it is read no further then.
 const fn stage(
     p: &mut Program<'_>,
     s: &mut Section,
@@ -164,9 +155,16 @@ const fn stage(
     e: &Expected,
     stage_of: &[u32; parts::MOST],
     l: &mut Ledger,
-) {
+) -> bool {
     let row: Row = p.frame.stages[s.first_stage as usize + k];
-    let [_, _, primitive, f, na, nb, site, turn, s0, s1, t0, t1, i0, i1, y0, y1] = row;
+    let [statement, part, primitive, f, na, nb, site, turn, s0, s1, t0, t1, i0, i1, y0, y1] = row;
+    each!(l, 1 * 2, s.stage_at(k),
+        e.statement == statement => e.statement, statement, "statement of the stage";
+        e.part == part => e.part, part, "part of the statement";
+    );
+    if failed!(l, 1) {
+        return false;
+    }
     let c = &p.frame.chip;
     let moved = wide!(y0, y1);
     let f = f as i128;
@@ -230,6 +228,7 @@ const fn stage(
     if e.state != NONE {
         edges::carried(p, s, k, e.state, l);
     }
+    true
 }
 
 /// What a program owes once all its sections have been gone through.

@@ -213,16 +213,16 @@ const fn program(
         return false;
     }
     let (first, sections) = (row[program_row::SECTIONS], row[program_row::SECTIONS + 1]);
-    let resident = interval::resident(p);
     let mut i = first;
     while i < first + sections {
         s.open(p, i, l);
         if failed!(l, 3) || !matching::matched(p, s, l) {
             return false;
         }
-        interval::section(p, s, resident, l);
-        if s.end + resident > totals.scratch {
-            totals.scratch = s.end + resident;
+        interval::section(p, s, l);
+        let scratch = s.end + p.resident;
+        if scratch > totals.scratch {
+            totals.scratch = scratch;
         }
         i += 1;
     }

@@ -107,6 +107,10 @@ pub(super) struct Program<'a> {
     pub(super) first_value: u32,
     pub(super) first_statement: u32,
     pub(super) count: usize,
+    /// Values that a binding names.
+    pub(super) declared: u32,
+    /// Bytes of scratchpad that its inputs, tables and bound values take beside the buffers.
+    pub(super) resident: i128,
     pub(super) statements: &'a [Row],
     /// Its values lie in a buffer for all programs: constant evaluation pays for every copy.
     pub(super) values: &'a mut [Value; MAX_VALUES],
@@ -167,7 +171,7 @@ impl<'a> Program<'a> {
         hold!(l, 1, m == all || last_rows, at, all, m, "rows of an activation");
         hold!(l, 1, d.form != 1 || d.tokens == 1, at, 1, d.tokens, "tokens of a sequence in a decode step");
         hold!(l, 1, m % d.seqs == 0, at, 0, m % d.seqs, "rows of an activation, a multiple of the sequences: rest");
-        read(frame, v0, nv, values, l);
+        let (declared, resident) = read(frame, v0, nv, values, l);
         Program {
             frame,
             role,
@@ -178,6 +182,8 @@ impl<'a> Program<'a> {
             first_value: v0,
             first_statement: s0,
             count: nv as usize,
+            declared,
+            resident,
             statements,
             values,
             inputs: 0,
@@ -249,8 +255,16 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Reads the value rows of a program, and checks of each what can be said without its statement.
-const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MAX_VALUES], l: &mut Ledger) {
+/// Reads the value rows of a program, and checks of each what can be said without its statement. Returns how many are declared,
+/// and what is resident of all: sums made here, as a loop of their own would cost more than they do.
+const fn read(
+    frame: &Frame<'_>,
+    first: u32,
+    count: u32,
+    values: &mut [Value; MAX_VALUES],
+    l: &mut Ledger,
+) -> (u32, i128) {
+    let (mut bound, mut resident) = (0, 0);
     let chips = frame.deployment.chips;
     count!(l, count, 11 * 5, 1 * 6, 9 * 2, 0 * 1);
     let mut i = first;
@@ -271,6 +285,9 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
         let elements = rows_l * cols_l;
         let share = bytes_of!(storage, elements) * seqs;
         let declared = role != role::BOUND;
+        if !declared {
+            bound += 1;
+        }
         let stated = !declared || role == role::INPUT && storage != storage::I32;
         each!(l, 11 * 5, At(part::VALUES, i),
             role != role::INPUT || sharding == sharding::WHOLE => sharding::WHOLE, sharding, "sharding of what comes in";
@@ -292,6 +309,9 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
             !elsewhere || role == role::WEIGHT => 0, flags, "flags of a value that is no weight";
         );
         each!(l, 0 * 1, At(part::VALUES, i), share < 0x1000_0000_0000_0000 => 0x1000_0000_0000_0000i128, share, "bytes of a value, below";);
+        if tier == 0 && role != role::WEIGHT && role != role::STATE {
+            resident += share;
+        }
         values[(i - first) as usize] = Value {
             role,
             storage,
@@ -323,6 +343,7 @@ const fn read(frame: &Frame<'_>, first: u32, count: u32, values: &mut [Value; MA
         };
         i += 1;
     }
+    (count - bound, resident)
 }
 
 /// A statement's row, taken apart.

@@ -9,28 +9,28 @@ use super::operands::{ONE, activation, elementwise, finite, heads, ids, of_heads
 use super::program::{Program, Statement, role};
 use crate::table::layout::{NONE, op, storage};
 
-/// Which operands an operation must have and may have, as bit sets, and how many attributes it has; `None` for no
-/// operation's code.
+/// How many first operands an operation must have and how many it may have at most, and how many attributes it has; `None`
+/// for no operation's code.
 const fn form(code: u32) -> Option<(u32, u32, u32)> {
     Some(match code {
         op::INPUT | op::SHOW => (0, 0, 0),
-        op::APPEND | op::MATMUL | op::PLUS | op::TIMES | op::SWIGLU | op::ROWS => (0b11, 0b11, 0),
-        op::GEGLU => (0b11, 0b11, 1),
-        op::SILU | op::SIGMOID | op::TANH | op::ARGMAX | op::SUM_CHIPS | op::GATHER_CHIPS => (0b1, 0b1, 0),
-        op::SCALED | op::GELU | op::SOFTCAP | op::LAST_ROW => (0b1, 0b1, 1),
-        op::L2NORM => (0b1, 0b1, 3),
-        op::RMSNORM => (0b1, 0b11, 4),
-        op::LAYERNORM => (0b1, 0b111, 2),
-        op::ROPE => (0b111, 0b111, 3),
-        op::DECAY => (0b111, 0b111, 0),
-        op::ATTENTION => (0b111, 0b111_1111, 6),
-        op::CONV => (0b11, 0b111, 2),
-        op::DELTA => (0b1_1111, 0b11_1111, 2),
-        op::ROW_SCALE => (0b11, 0b11, 0),
-        op::HEAD_MATMUL => (0b11, 0b11, 2),
-        op::LATENT_ATTENTION => (0b1111, 0b111_1111, 2),
-        op::ROUTER => (0b1, 0b11, 6),
-        op::EXPERTS => (0b1_1111, 0b1111_1111, 6),
+        op::APPEND | op::MATMUL | op::PLUS | op::TIMES | op::SWIGLU | op::ROWS => (2, 2, 0),
+        op::GEGLU => (2, 2, 1),
+        op::SILU | op::SIGMOID | op::TANH | op::ARGMAX | op::SUM_CHIPS | op::GATHER_CHIPS => (1, 1, 0),
+        op::SCALED | op::GELU | op::SOFTCAP | op::LAST_ROW => (1, 1, 1),
+        op::L2NORM => (1, 1, 3),
+        op::RMSNORM => (1, 2, 4),
+        op::LAYERNORM => (1, 3, 2),
+        op::ROPE => (3, 3, 3),
+        op::DECAY => (3, 3, 0),
+        op::ATTENTION => (3, 7, 6),
+        op::CONV => (2, 3, 2),
+        op::DELTA => (5, 6, 2),
+        op::ROW_SCALE => (2, 2, 0),
+        op::HEAD_MATMUL => (2, 2, 2),
+        op::LATENT_ATTENTION => (4, 7, 2),
+        op::ROUTER => (1, 2, 6),
+        op::EXPERTS => (5, 8, 6),
         _ => return None,
     })
 }
@@ -43,10 +43,28 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         l.fault(1, at, 0, st.op as i128, "operation code");
         return;
     };
-    let low = (x0 != NONE) as u32 | ((x1 != NONE) as u32) << 1 | ((x2 != NONE) as u32) << 2;
-    let high = ((x3 != NONE) as u32) << 3 | ((x4 != NONE) as u32) << 4 | ((x5 != NONE) as u32) << 5;
-    let given = low | high | ((x6 != NONE) as u32) << 6 | ((x7 != NONE) as u32) << 7;
-    hold!(l, 1, given & must == must && given & !may == 0, at, must, given, "operands given, as a bit set");
+    let present = match must {
+        0 => true,
+        1 => x0 != NONE,
+        2 => x0 != NONE && x1 != NONE,
+        3 => x0 != NONE && x1 != NONE && x2 != NONE,
+        4 => x0 != NONE && x1 != NONE && x2 != NONE && x3 != NONE,
+        5 => x0 != NONE && x1 != NONE && x2 != NONE && x3 != NONE && x4 != NONE,
+        _ => false,
+    };
+    // All ones, as `NONE` is, if all are absent.
+    let absent = match may {
+        0 => x0 & x1 & x2 & x3 & x4 & x5 & x6 & x7,
+        1 => x1 & x2 & x3 & x4 & x5 & x6 & x7,
+        2 => x2 & x3 & x4 & x5 & x6 & x7,
+        3 => x3 & x4 & x5 & x6 & x7,
+        4 => x4 & x5 & x6 & x7,
+        5 => x5 & x6 & x7,
+        6 => x6 & x7,
+        7 => x7,
+        _ => NONE,
+    };
+    hold!(l, 1, present && absent == NONE, at, (1 << must) - 1, given(&st.x), "operands given, as a bit set");
     let [a0, a1, a2, a3, a4, a5] = st.a;
     let unused = match attributes {
         0 => a0 | a1 | a2 | a3 | a4 | a5,
@@ -97,6 +115,19 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         }
         _ => gather(p, st, l),
     }
+}
+
+/// Which operands are given, as a bit set.
+const fn given(x: &[u32; 8]) -> u32 {
+    let mut set = 0;
+    let mut i = 0;
+    while i < 8 {
+        if x[i] != NONE {
+            set |= 1 << i;
+        }
+        i += 1;
+    }
+    set
 }
 
 const fn show(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {

@@ -9,14 +9,6 @@ use crate::table::layout::{NONE, program as program_row, storage};
 /// One binding for every declared value, of its role, and for a weight the stored indices it takes.
 pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Ledger) {
     let mut bound = [false; MAX_VALUES];
-    let mut declared = 0;
-    let mut i = 0;
-    while i < p.count {
-        if p.values[i].role != role::BOUND {
-            declared += 1;
-        }
-        i += 1;
-    }
     count!(l, count, 1 * 2);
     let mut i = first;
     while i < first + count {
@@ -77,7 +69,7 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
         }
         i += 1;
     }
-    equal!(l, 1, At(part::VALUES, p.first_value), declared, count, "bindings of the program");
+    equal!(l, 1, At(part::VALUES, p.first_value), p.declared, count, "bindings of the program");
 }
 
 /// Whether two bindings name the same tensor: a string is stored once.

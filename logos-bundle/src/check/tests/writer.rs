@@ -380,7 +380,7 @@ impl Model {
             let b = draft.group_rows < draft.rows || st.op == op::MATMUL && i % 2 == 0;
             let (mut part, end) = parts::range(st.op);
             while part < end {
-                let mut e = Expected::new();
+                let mut e = Expected::new(0, 0);
                 parts::expect(&mut e, &p, &s, &st, part, b);
                 if e.primitive != NONE {
                     for port in &e.ports[..e.count] {
@@ -436,7 +436,7 @@ impl Model {
 }
 
 fn made(fill: impl FnOnce(&mut Expected)) -> Expected {
-    let mut e = Expected::new();
+    let mut e = Expected::new(0, 0);
     fill(&mut e);
     e
 }
