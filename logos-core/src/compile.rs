@@ -10,7 +10,6 @@ use crate::checkpoint::{self, Adopted, Headers};
 use crate::chip::{Chip, UnitModel};
 use crate::emit::{self, Contents, Lowering};
 use crate::kinds::{self, Identities, KindProgram, Role};
-use crate::language::ast::Storage;
 use crate::lower::{Homes, StatementError};
 use crate::place::PlaceError;
 use crate::refusal::{At, Code, Key, Refusal};
@@ -73,30 +72,33 @@ fn held_to(request: &Request<'_>, spec: ModelSpec) -> Result<(ModelSpec, Vec<Str
     Ok((spec, dense.into_iter().map(said).collect()))
 }
 
-/// What is said of weights that the checkpoint stores as Q8_0 and a program does not keep so.
-fn blocks_cut(spec: &ModelSpec, programs: &[KindProgram]) -> Option<String> {
-    let mut cut: BTreeMap<&str, u64> = BTreeMap::new();
+/// What is said of weights that the checkpoint stores in blocks and a program does not keep so.
+fn blocks_cut(spec: &ModelSpec, programs: &[KindProgram]) -> Vec<String> {
+    let mut cut: BTreeMap<Held, BTreeMap<&str, u64>> = BTreeMap::new();
     for kind in programs {
         let layers = kind.layers.iter().map(|&layer| (layer, spec.layer_of.get(layer as usize).copied()));
         let whole = kind.layers.is_empty().then_some((0, None));
         for (layer, row) in layers.chain(whole) {
             for binding in kind.bindings(layer) {
                 let Source::Weight { weight, .. } = &binding.source else { continue };
-                let kept = kind.authored.program.value(binding.value).storage == Storage::Q8_0;
-                if !kept && spec.held(row, &weight.tensor) == Some(Held::Q8_0) {
-                    *cut.entry(&binding.name).or_default() += 1;
+                let Some(held) = spec.held(row, &weight.tensor) else { continue };
+                if kind.authored.program.value(binding.value).storage != author::kept_as(held) {
+                    *cut.entry(held).or_default().entry(&binding.name).or_default() += 1;
                 }
             }
         }
     }
-    let weights: u64 = cut.values().sum();
-    let names: Vec<&str> = cut.into_keys().collect();
-    let (many, are) = if weights == 1 { ("weight", "is") } else { ("weights", "are") };
-    (weights > 0).then(|| {
-        let dtype = author::storage_of(spec.dtype);
-        let why = "chips would cut their blocks of 32, or they are no products' weights";
-        format!("{weights} {many} stored as Q8_0 {are} read dense, as {dtype}: {why}: {}", names.join(", "))
-    })
+    let dtype = author::storage_of(spec.dtype);
+    let said = |(held, cut): (Held, BTreeMap<&str, u64>)| {
+        // What is stored as floats is kept so.
+        let (way, blocks) = held.blocks()?;
+        let weights: u64 = cut.values().sum();
+        let (many, are) = if weights == 1 { ("weight", "is") } else { ("weights", "are") };
+        let why = format!("chips would cut their {blocks}, or they are no products' weights");
+        let names: Vec<&str> = cut.into_keys().collect();
+        Some(format!("{weights} {many} stored as {way} {are} read dense, as {dtype}: {why}: {}", names.join(", ")))
+    };
+    cut.into_iter().filter_map(said).collect()
 }
 
 /// The words of a deployment, and what is said of it.
@@ -105,7 +107,7 @@ pub(crate) fn compile_deployment(
     spec: &ModelSpec,
     chip: &Chip,
     deployment: &DeploymentRequest,
-) -> Result<(Vec<u32>, Option<String>), Vec<Refusal>> {
+) -> Result<(Vec<u32>, Vec<String>), Vec<Refusal>> {
     let deployed = deploy(request, spec, chip, deployment)?;
     let cut = blocks_cut(spec, &deployed.programs);
     Ok((deployed.words, cut))

@@ -28,6 +28,8 @@
 mod embed;
 mod macros;
 
+#[cfg(feature = "load")]
+pub use logos_bundle::load;
 pub use logos_bundle::{Deployment, FitFacts, Form, check, table, view};
 
 /// The compiler, for programs that learn their model at run time.

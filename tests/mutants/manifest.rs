@@ -90,6 +90,16 @@ fn named(trial: &mut Trial<'_>, program: &ProgramRows, b: usize) {
 fn sliced(trial: &mut Trial<'_>, program: &ProgramRows, b: usize) {
     let table = trial.table();
     let site = format!("binding {b}");
+    let v = program.values.start + table.get(Part::Bindings, b, binding::VALUE) as usize;
+    let (run, count) = (table.get(Part::Bindings, b, binding::RUN), table.get(Part::Bindings, b, binding::COUNT));
+    if table.get(Part::Values, v, value::STORAGE) == storage::F8_E4M3 && count == 1 && run.is_multiple_of(4) {
+        // The same indices, in runs that are no whole blocks.
+        trial.reject(Kind("F8_E4M3 taken from within a block", &[11]), &site, |t| {
+            t.set(Part::Bindings, b, binding::RUN, run / 4);
+            t.set(Part::Bindings, b, binding::STRIDE, run / 4);
+            t.set(Part::Bindings, b, binding::COUNT, 4);
+        });
+    }
     for by in [1, u32::MAX] {
         for (field, kind) in [
             (binding::OFFSET, Kind("first stored index", &[0, 11])),

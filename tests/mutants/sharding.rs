@@ -97,12 +97,30 @@ fn cut(trial: &mut Trial<'_>, program: &ProgramRows, v: usize) {
         }
     }
     let rows = table.get(Part::Values, v, value::ROWS) / if sharding == ROWS { parts } else { 1 };
+    let cols = table.get(Part::Values, v, value::COLS) / if sharding == COLUMNS { parts } else { 1 };
     let weight = table.get(Part::Values, v, value::ROLE) == 1;
     // The embedding is looked up row by row: its blocks lie along its columns.
     if weight && program.role != 0 && sharding == ROWS && !rows.is_multiple_of(32) {
-        trial.reject(Kind("Q8_0 cut within a block", &[11]), format_args!("value {v}"), |t| {
-            t.set(Part::Values, v, value::STORAGE, storage::Q8_0);
+        for (kind, storage) in [
+            (Kind("Q8_0 cut within a block", &[11]), storage::Q8_0),
+            (Kind("MXFP4 cut within a block", &[11]), storage::MXFP4),
+        ] {
+            trial.reject(kind, format_args!("value {v}"), |t| t.set(Part::Values, v, value::STORAGE, storage));
+        }
+    }
+    let halved = sharding == ROWS && !rows.is_multiple_of(128) || sharding == COLUMNS && !cols.is_multiple_of(128);
+    // What is no product's weight is not stored so at all.
+    if weight && halved {
+        trial.reject(Kind("F8_E4M3 cut within a block", &[1, 11]), format_args!("value {v}"), |t| {
+            t.set(Part::Values, v, value::STORAGE, storage::F8_E4M3);
         });
+    }
+    if !weight {
+        for storage in [storage::Q8_0, storage::F8_E4M3, storage::MXFP4] {
+            trial.reject(Kind("blocks of what is no weight", &[0, 1]), format_args!("value {v}"), |t| {
+                t.set(Part::Values, v, value::STORAGE, storage);
+            });
+        }
     }
 }
 

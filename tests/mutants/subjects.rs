@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::LazyLock;
 
-use logos_core::{DeploymentRequest, Form, Request, Weights, compile};
+use logos_core::{DeploymentRequest, Description, Form, Request, Weights, compile};
 
 use super::table::Table;
 
@@ -18,13 +18,21 @@ pub(crate) struct Subject {
 }
 
 fn subject(model: &str, weights: Weights, tp: u32, form: Form) -> Subject {
+    stored(model, weights, None, tp, form)
+}
+
+/// With weights as a checkpoint stores them, whose description is that file beside the config.
+fn stored(model: &str, weights: Weights, description: Option<&str>, tp: u32, form: Form) -> Subject {
     let folder = if model.contains('-') { "configs" } else { "tiny" };
-    let file = logos_tests::fixtures().join(folder).join(model).join("config.json");
-    let config = fs::read(&file).expect("the fixture");
+    let read = |file| fs::read(logos_tests::fixtures().join(folder).join(model).join(file)).expect("the fixture");
+    let config = read("config.json");
+    let text = description.map(read);
+    let checkpoint = description.zip(text.as_deref()).map(|(file, text)| Description { file, text });
     let deployments = [DeploymentRequest { name: "IT".into(), form, tp: Some(tp) }];
     let request =
-        Request { model, config: &config, chip: "SN50".into(), weights, checkpoint: None, deployments: &deployments };
-    let name = format!("{model} {form:?} tp {tp} {weights:?}");
+        Request { model, config: &config, chip: "SN50".into(), weights, checkpoint, deployments: &deployments };
+    let kept = description.map_or(format!("{weights:?}"), str::to_owned);
+    let name = format!("{model} {form:?} tp {tp} {kept}");
     let mut compiled = compile(&request).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
     let words = compiled.remove(0).words;
     let table = Table::read(&words);
@@ -36,7 +44,7 @@ const DECODE: Form = Form::Decode { ctx: 64, batch: 2 };
 const PREFILL: Form = Form::Prefill { ctx: 64, chunk: 16 };
 
 /// Models of a few rows and columns, in every form; two kinds of layer or one, fused and biased projections, a tied head,
-/// a sliding window, Q8_0, one chip and two.
+/// a sliding window, weights in blocks, one chip and two.
 pub(crate) fn small() -> &'static [Subject] {
     static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
         vec![
@@ -51,6 +59,8 @@ pub(crate) fn small() -> &'static [Subject] {
             subject("deepseek_v3", Weights::Config, 2, DECODE),
             subject("llama4", Weights::Config, 1, PREFILL),
             subject("olmo2", Weights::Config, 4, DECODE),
+            stored("qwen3_fp8", Weights::Config, Some("checkpoint-fp8.json"), 2, DECODE),
+            stored("gpt_oss", Weights::Config, Some("checkpoint-mxfp4.json"), 2, DECODE),
         ]
     });
     &SUBJECTS

@@ -1,5 +1,6 @@
 //! Loads each chip of a deployment from a checkpoint, accounts for the bytes, and compares the tokens with one chip's.
 
+mod own;
 mod report;
 
 use std::error::Error;
@@ -55,11 +56,24 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let fetched: u64 = four.0.iter().map(|chip| chip.bytes()).sum();
     println!("together {fetched} bytes, {} by the account\n", account.bytes);
     report::loads(&loader, 3)?;
+    let own = own::read(&tiny::FOUR, &folder.join("model.safetensors"), 3)?;
+    let bytes: usize = own.iter().map(|slice| slice.bytes.len()).sum();
+    println!(
+        "without the compiler chip 3 reads {bytes} bytes for {} weights, of which the first is {}",
+        own.len(),
+        own[0].value
+    );
+    let mut same = true;
+    for (own, load) in own.iter().zip(loader.chip(3)?) {
+        let load = load?;
+        same &= own.value == load.value && own.bytes == report::bytes(&load, &checkpoint);
+    }
+    println!("they are {}\n", if same { "the same bytes" } else { "others" });
 
     let one = generate(&tiny::ONE, &load(&tiny::ONE, &checkpoint, &files)?)?;
     let four = generate(&tiny::FOUR, &four)?;
     println!("one chip:   {one:?}\nfour chips: {four:?}");
-    Ok(account.holds() && fetched == account.bytes && one == four)
+    Ok(account.holds() && fetched == account.bytes && same && one == four)
 }
 
 /// What every chip of a deployment loads, read from the files at its positions.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use logos_core::checkpoint::Checkpoint;
-use logos_core::checkpoint::load::{Account, LoadError, Loader, Why};
+use logos_core::checkpoint::load::{Account, Load, LoadError, Loader, Why};
 
 /// Bytes by how many chips read them and why, and what is not read or not as often as it should.
 pub fn account(account: &Account, checkpoint: &Checkpoint) {
@@ -47,4 +47,13 @@ pub fn loads(loader: &Loader<'_>, chip: u32) -> Result<(), LoadError> {
     }
     println!();
     Ok(())
+}
+
+/// The bytes of a load, one range after another, out of the mapped files.
+pub fn bytes(load: &Load, checkpoint: &Checkpoint) -> Vec<u8> {
+    let parts = load.parts.iter().flat_map(|part| {
+        let (start, stored) = (checkpoint.extent(part.tensor).start, checkpoint.bytes(part.tensor));
+        part.ranges.iter().flat_map(move |range| &stored[(range.start - start) as usize..(range.end - start) as usize])
+    });
+    parts.copied().collect()
 }

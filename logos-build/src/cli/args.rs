@@ -181,6 +181,13 @@ fn simulate(command: Command) -> Command {
                 .help("How the chips would store weights; they are computed with as the checkpoint stores them"),
         )
         .arg(
+            Arg::new("weights-from")
+                .long("weights-from")
+                .value_name("DESCRIPTION")
+                .conflicts_with("weights")
+                .help("Keep each weight as a description has it, to which the checkpoint is held; MODEL_DIR itself is described too"),
+        )
+        .arg(
             Arg::new("order")
                 .long("order")
                 .value_name("ORDER")

@@ -5,7 +5,7 @@ use logos_core::checkpoint::ModelWeights;
 use logos_core::reference::{Output, RopeLength, Session, Shards};
 use logos_core::simulate::machine::{Machine, Order};
 use logos_core::spec::ModelSpec;
-use logos_core::{Compiled, DeploymentRequest, Form, Request, Weights, kinds};
+use logos_core::{Compiled, DeploymentRequest, Description, Form, Request, Weights, kinds};
 
 use super::Failure;
 
@@ -25,6 +25,8 @@ pub(super) struct Model<'a> {
     pub(super) spec: &'a ModelSpec,
     pub(super) chip: &'a str,
     pub(super) storage: Weights,
+    /// What chips keep weights as, where that is not `storage`'s to say; `spec` is held to it.
+    pub(super) description: Option<Description<'a>>,
     pub(super) tp: u32,
     pub(super) weights: &'a ModelWeights<'a>,
 }
@@ -52,7 +54,7 @@ impl Model<'_> {
             config: self.config,
             chip: self.chip.into(),
             weights: self.storage,
-            checkpoint: None,
+            checkpoint: self.description,
             deployments: &deployments,
         };
         let compiled = logos_core::compile(&request).map_err(Failure::Refused)?;

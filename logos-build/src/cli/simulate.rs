@@ -4,15 +4,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use logos_core::checkpoint::Checkpoint;
+use logos_core::checkpoint::{Checkpoint, Headers, adopt, hold_to_description};
 use logos_core::reference::Output;
 use logos_core::simulate::machine::Order;
-use logos_core::{At, Code, Form, Key, Refusal, Weights, config};
+use logos_core::{At, Code, Description, Form, Key, Refusal, Weights, config};
 
 use super::host::{Host, Model, Way};
 use super::progress::Progress;
 use super::{Failure, document};
-use crate::source::read_any_config;
+use crate::source::{read_any_config, read_any_description};
 
 /// Tokens of a prompt that are prefilled at once where no chunk is asked for.
 const LARGEST_CHUNK: usize = 512;
@@ -35,6 +35,17 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
     let config = read_any_config(&config_path.to_string_lossy())?;
     let spec = config::read(&config).map_err(Failure::Refused)?;
     let checkpoint = Checkpoint::open(&checkpoint_path)?;
+    let from = text("weights-from");
+    let description = from.map(|from| described(from, &checkpoint_path, &checkpoint)).transpose()?;
+    let description = from.zip(description.as_deref()).map(|(file, text)| Description { file, text });
+    let spec = match description {
+        None => spec,
+        Some(Description { file, text }) => {
+            let headers = Headers::from_description(file, text)?;
+            hold_to_description(checkpoint.headers(), &headers, &spec).map_err(Failure::Refused)?;
+            adopt(&headers, spec).map_err(Failure::Refused)?.spec
+        }
+    };
     let weights = checkpoint.weights(&spec).map_err(Failure::Refused)?;
     {
         let _progress = Progress::begin("checking weights", 0);
@@ -46,6 +57,7 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
         spec: &spec,
         chip: text("chip").unwrap_or(""),
         storage: text("weights").and_then(Weights::from_name).unwrap_or_default(),
+        description,
         tp: matches.get_one::<u32>("tp").copied().unwrap_or(1),
         weights: &weights,
     };
@@ -95,6 +107,15 @@ fn ask(matches: &ArgMatches) -> Result<Ask, Failure> {
         Way::Executed(Order::Schedule)
     };
     Ok(Ask { prompt, steps, ctx, chunk, way, json: matches.get_flag("json") })
+}
+
+/// The description that is named; of the checkpoint that is run, where that is.
+fn described(from: &str, checkpoint_path: &Path, checkpoint: &Checkpoint) -> Result<Vec<u8>, Failure> {
+    let same = Path::new(from).canonicalize().ok().zip(checkpoint_path.canonicalize().ok());
+    if same.is_some_and(|(from, path)| from == path) {
+        return Ok(checkpoint.headers().describe().into_bytes());
+    }
+    Ok(read_any_description(from)?)
 }
 
 /// The config and the checkpoint of what is named: a folder, or a checkpoint file beside its config.

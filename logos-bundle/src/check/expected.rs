@@ -1,6 +1,6 @@
 //! A stage a statement must have, and the kinds of stage that operations are made of.
 
-use super::program::{Program, bytes, ceil};
+use super::program::{Program, bytes, ceil, matrix_bytes};
 use super::section::Section;
 use crate::table::layout::{NONE, primitive};
 
@@ -91,6 +91,12 @@ pub(super) const fn moves(e: &mut Expected, primitive: u32, firings: i128, bytes
 pub(super) const fn load(e: &mut Expected, p: &Program<'_>, v: u32, firings: i128, elements: i128) {
     let v = &p.values[v as usize];
     moves(e, primitive::LOAD, firings, bytes(v.storage, elements), v.tier);
+}
+
+/// The same of so many of its rows and columns.
+pub(super) const fn load_matrix(e: &mut Expected, p: &Program<'_>, v: u32, firings: i128, rows: i128, cols: i128) {
+    let v = &p.values[v as usize];
+    moves(e, primitive::LOAD, firings, matrix_bytes(v.storage, rows, cols), v.tier);
 }
 
 /// An elementwise stage: `n` elements of so many operations a firing.

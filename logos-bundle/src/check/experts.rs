@@ -2,8 +2,8 @@
 
 use super::expected::{Expected, Take, lanes, load, moves, stage};
 use super::ledger::{Ledger, hold, holds};
-use super::operands::{activation, finite, one_row, positive};
-use super::program::{Program, Statement, Value, bytes, ceil, role, sharding};
+use super::operands::{activation, contracted, finite, one_row, positive};
+use super::program::{Program, Statement, Value, bytes, ceil, in_blocks, matrix_bytes, role, sharding};
 use super::section::Section;
 use crate::table::layout::{NONE, primitive, storage};
 
@@ -94,14 +94,13 @@ const fn bank(p: &mut Program<'_>, st: &Statement, v: u32, shape: [i128; 3], l: 
         w.rows == shape[1] => shape[1], w.rows, "rows of a weight of experts";
         w.cols == shape[2] => shape[2], w.cols, "columns of a weight of experts";
     );
-    let cut = w.storage != storage::Q8_0 || w.rows_l % 32 == 0;
-    hold!(l, 11, cut, at, 0, w.rows_l % 32, "a chip's rows of a Q8_0 weight, a multiple of 32: rest");
+    contracted(w, at, l);
 }
 
 const fn bias(p: &mut Program<'_>, st: &Statement, v: u32, shape: [i128; 3], l: &mut Ledger) {
     bank(p, st, v, shape, l);
     let plain = p.values[v as usize].storage;
-    hold!(l, 1, plain != storage::Q8_0, st.at, 0, plain, "storage of a bias");
+    hold!(l, 1, !in_blocks!(plain), st.at, 0, plain, "storage of a bias");
 }
 
 /// Whether operands and result of a router lie as they must.
@@ -169,14 +168,13 @@ pub(super) const fn experts_part(e: &mut Expected, p: &Program<'_>, s: &Section,
             return e.none();
         }
         let w = st.x[2 + part as usize];
-        let (firings, elements) = match part {
-            0 | 1 => (firings, x.cols * tile),
-            2 => (firings, tile * down.cols_l),
-            3 | 4 => (firings, tile),
-            _ => (slots, down.cols_l),
+        let (firings, rows, cols) = match part {
+            0 | 1 => (firings, x.cols, tile),
+            2 => (firings, tile, down.cols_l),
+            3 | 4 => (firings, 1, tile),
+            _ => (slots, 1, down.cols_l),
         };
-        let v = &p.values[w as usize];
-        moves(e, primitive::GATHER, firings, bytes(v.storage, elements), v.tier);
+        moves(e, primitive::GATHER, firings, gathered(p, w, rows, cols), p.values[w as usize].tier);
         return e.reads(st.x[1], Take::Hold);
     }
     let passes = ceil!(block, c.array_rows);
@@ -188,9 +186,9 @@ pub(super) const fn experts_part(e: &mut Expected, p: &Program<'_>, s: &Section,
             (e.a, e.b, e.base) = (ceil!(tile, c.array_columns), x.cols, passes);
             e.reads(st.x[0], Take::Hold);
             e.reads(st.x[1], Take::Hold);
-            e.port(NONE, side, Take::Stream(1), gathered(p, st.x[2 + side], x.cols * tile));
+            e.port(NONE, side, Take::Stream(1), gathered(p, st.x[2 + side], x.cols, tile));
             if biased {
-                e.port(NONE, 3 + side, Take::Stream(1), gathered(p, st.x[5 + side], tile));
+                e.port(NONE, 3 + side, Take::Stream(1), gathered(p, st.x[5 + side], 1, tile));
             }
         }
         8 => {
@@ -203,15 +201,15 @@ pub(super) const fn experts_part(e: &mut Expected, p: &Program<'_>, s: &Section,
             (e.a, e.b, e.base, e.whole) = (ceil!(down.cols_l, c.array_columns), tile, passes, true);
             e.port(NONE, 8, Take::Stream(1), token);
             e.reads(st.x[1], Take::Hold);
-            e.port(NONE, 2, Take::Stream(1), gathered(p, st.x[4], tile * down.cols_l));
+            e.port(NONE, 2, Take::Stream(1), gathered(p, st.x[4], tile, down.cols_l));
             if biased {
-                e.port(NONE, 5, Take::HoldIn(slots), gathered(p, st.x[7], down.cols_l));
+                e.port(NONE, 5, Take::HoldIn(slots), gathered(p, st.x[7], 1, down.cols_l));
             }
         }
     }
 }
 
 /// Bytes of a gather's token.
-const fn gathered(p: &Program<'_>, v: u32, elements: i128) -> i128 {
-    bytes(p.values[v as usize].storage, elements)
+const fn gathered(p: &Program<'_>, v: u32, rows: i128, cols: i128) -> i128 {
+    matrix_bytes(p.values[v as usize].storage, rows, cols)
 }

@@ -2,8 +2,8 @@
 
 use super::ledger::{Ledger, equal, hold};
 use super::operands::{INFINITY, ONE, activation, elementwise, heads, ids, one_row, positive, weight};
-use super::program::{Program, Statement, role};
-use crate::table::layout::{NONE, storage};
+use super::program::{Program, Statement, in_blocks, role};
+use crate::table::layout::NONE;
 
 pub(super) const fn rope(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     elementwise(p, st, l);
@@ -108,7 +108,7 @@ pub(super) const fn conv(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     equal!(l, 2, at, w.rows, st.a[0] as i128, "taps");
     hold!(l, 2, st.a[1] <= 1, at, 1, st.a[1], "activation, at most");
     equal!(l, 1, at, x.cols, w.cols, "columns of the taps");
-    hold!(l, 1, w.storage != storage::Q8_0, at, 0, w.storage, "storage of the taps");
+    hold!(l, 1, !in_blocks!(w.storage), at, 0, w.storage, "storage of the taps");
     if st.x[2] != NONE {
         let r = p.values[st.x[2] as usize];
         equal!(l, 1, at, role::STATE, r.role, "role of the carried rows");

@@ -1,8 +1,8 @@
 //! What an operand must be (rules 1 and 2): an activation, a weight, ids, whole heads; and the numbers an attribute may be.
 
 use super::RANGE_LIMIT;
-use super::ledger::{Ledger, equal, hold, holds};
-use super::program::{Program, Statement, role};
+use super::ledger::{At, Ledger, equal, hold, holds};
+use super::program::{Program, Statement, Value, in_blocks, role};
 use crate::table::layout::storage;
 
 /// Bits of 1.0 in f32.
@@ -47,8 +47,14 @@ pub(super) const fn weight(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut 
 pub(super) const fn one_row(p: &mut Program<'_>, st: &Statement, v: u32, cols: i128, l: &mut Ledger) {
     let w = p.values[weight(p, st, v, l)];
     let at = st.at;
-    hold!(l, 1, w.rows == 1 && w.storage != storage::Q8_0, at, 1, w.rows, "rows of a plain weight");
+    hold!(l, 1, w.rows == 1 && !in_blocks!(w.storage), at, 1, w.rows, "rows of a plain weight");
     equal!(l, 1, at, cols, w.cols, "columns of the weight");
+}
+
+/// A weight that is contracted along its rows: a chip's are whole blocks, where these lie along them.
+pub(super) const fn contracted(w: &Value, at: At, l: &mut Ledger) {
+    let cut = !matches!(w.storage, storage::Q8_0 | storage::MXFP4) || w.rows_l % 32 == 0;
+    hold!(l, 11, cut, at, 0, w.rows_l % 32, "a chip's rows of a weight in blocks of 32, a multiple of them: rest");
 }
 
 /// A weight of a norm: one row, or a row for each head.
@@ -58,7 +64,7 @@ pub(super) const fn of_heads(p: &mut Program<'_>, st: &Statement, v: u32, heads:
     }
     let w = p.values[weight(p, st, v, l)];
     let at = st.at;
-    hold!(l, 1, w.rows == heads as i128 && w.storage != storage::Q8_0, at, heads, w.rows, "rows of a plain weight");
+    hold!(l, 1, w.rows == heads as i128 && !in_blocks!(w.storage), at, heads, w.rows, "rows of a plain weight");
     equal!(l, 1, at, cols, w.cols, "columns of the weight");
 }
 

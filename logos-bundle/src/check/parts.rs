@@ -3,7 +3,7 @@
 
 use super::attending::{attention, latent_attention};
 pub(super) use super::expected::{Expected, Recurrence, Take};
-use super::expected::{head_wise, lanes, load, map, moves, once, stage};
+use super::expected::{head_wise, lanes, load, load_matrix, map, moves, once, stage};
 use super::experts;
 use super::program::{Program, Statement, bytes, ceil, role};
 use super::recurring::{conv, delta};
@@ -153,9 +153,9 @@ const fn matmul(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement, 
     let c = &p.frame.chip;
     if part == 0 {
         return if product_b {
-            load(e, p, st.x[1], x.tiles, x.tile * w.cols_l)
+            load_matrix(e, p, st.x[1], x.tiles, x.tile, w.cols_l)
         } else {
-            load(e, p, st.x[1], out.tiles, w.rows_l * out.tile)
+            load_matrix(e, p, st.x[1], out.tiles, w.rows_l, out.tile)
         };
     }
     if product_b {

@@ -134,21 +134,49 @@ macro_rules! ceil {
 }
 pub(super) use ceil;
 
-/// Bytes of `n` elements: without a call, for what is asked of every value and every edge.
+/// Bytes of `n` elements, of F8_E4M3 of `n` in a column: without a call, for what is asked of every value and every edge.
 macro_rules! bytes_of {
     ($storage:expr, $n:expr) => {
         match $storage {
             $crate::table::layout::storage::F16 | $crate::table::layout::storage::BF16 => 2 * $n,
             $crate::table::layout::storage::Q8_0 => 34 * $crate::check::program::ceil!($n, 32),
+            $crate::table::layout::storage::MXFP4 => 17 * $crate::check::program::ceil!($n, 32),
+            $crate::table::layout::storage::F8_E4M3 => {
+                $n + 4 * $crate::check::program::ceil!($n, $crate::check::program::SCALED)
+            }
             _ => 4 * $n,
         }
     };
 }
 pub(super) use bytes_of;
 
+/// Whether elements of a storage share bytes or scales: only some weights are stored so.
+macro_rules! in_blocks {
+    ($storage:expr) => {
+        matches!(
+            $storage,
+            $crate::table::layout::storage::Q8_0
+                | $crate::table::layout::storage::F8_E4M3
+                | $crate::table::layout::storage::MXFP4
+        )
+    };
+}
+pub(super) use in_blocks;
+
+/// Rows, and columns, that share a scale of F8_E4M3.
+pub(super) const SCALED: i128 = 128;
+
 /// Bytes of `n` elements.
 pub(super) const fn bytes(storage: u32, n: i128) -> i128 {
     bytes_of!(storage, n)
+}
+
+/// Bytes of elements in so many rows and columns.
+pub(super) const fn matrix_bytes(storage: u32, rows: i128, cols: i128) -> i128 {
+    if storage == storage::F8_E4M3 {
+        return rows * cols + 4 * ceil!(rows, SCALED) * ceil!(cols, SCALED);
+    }
+    bytes(storage, rows * cols)
 }
 
 impl<'a> Program<'a> {
@@ -283,7 +311,11 @@ const fn read(
         let rows_l = if by_rows { rows / parts } else { rows };
         let cols_l = if by_cols { cols / parts } else { cols };
         let elements = rows_l * cols_l;
-        let share = bytes_of!(storage, elements) * seqs;
+        let share = match storage {
+            storage::F8_E4M3 => matrix_bytes(storage, rows_l, cols_l),
+            _ => bytes_of!(storage, elements),
+        };
+        let share = share * seqs;
         let declared = role != role::BOUND;
         if !declared {
             bound += 1;
@@ -300,7 +332,7 @@ const fn read(
             tile <= cols_l => cols_l, tile, "columns of a tile, at most";
             seqs == 1 || role == role::STATE || role == role::WEIGHT => 1, seqs, "copies";
             rope == NONE || role == role::TABLE => NONE, rope, "rope recipe";
-            storage != storage::Q8_0 || role == role::WEIGHT => 0, storage, "storage of this role";
+            !in_blocks!(storage) || role == role::WEIGHT => 0, storage, "storage of this role";
             storage != storage::I32 || role == role::INPUT || !declared => 0, storage, "storage of this role";
             (statement != NONE) == stated => stated, statement, "statement of a bound value or a Real input, and of no other";
         );

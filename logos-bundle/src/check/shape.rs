@@ -5,8 +5,10 @@ use super::RANGE_LIMIT;
 use super::experts;
 use super::ledger::{Ledger, equal, failed, hold, holds};
 use super::mixing::{attention, conv, delta, latent_attention, rope};
-use super::operands::{ONE, activation, elementwise, finite, heads, ids, of_heads, one_row, other, positive, weight};
-use super::program::{Program, Statement, role};
+use super::operands::{
+    ONE, activation, contracted, elementwise, finite, heads, ids, of_heads, one_row, other, positive, weight,
+};
+use super::program::{Program, Statement, Value, in_blocks, role};
 use crate::table::layout::{NONE, op, storage};
 
 /// How many first operands an operation must have and how many it may have at most, and how many attributes it has; `None`
@@ -156,14 +158,15 @@ const fn matmul(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let at = st.at;
     equal!(l, 1, at, k, w.rows, "rows of the weight");
     equal!(l, 1, at, w.cols, n, "columns of the result");
-    let cut = w.storage != storage::Q8_0 || w.rows_l % 32 == 0;
-    hold!(l, 11, cut, at, 0, w.rows_l % 32, "a chip's rows of a Q8_0 weight, a multiple of 32: rest");
+    contracted(w, at, l);
 }
 
 const fn rows(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let e = weight(p, st, st.x[0], l);
     ids(p, st, st.x[1], l);
-    let cols = p.values[e].cols;
+    let Value { cols, storage, .. } = p.values[e];
+    let by_rows = !matches!(storage, storage::F8_E4M3 | storage::MXFP4);
+    hold!(l, 1, by_rows, st.at, 0, storage, "storage of a table of rows");
     equal!(l, 1, st.at, cols, p.values[st.result].cols, "columns of the result");
 }
 
@@ -240,7 +243,7 @@ const fn result(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     holds!(l, 1 * 4, at,
         expected == r.role => expected, r.role, "role of the result";
         st.index as u32 == r.statement => st.index, r.statement, "statement of the result";
-        whole && r.storage != storage::Q8_0 => 0, r.storage, "storage of the result";
+        whole && !in_blocks!(r.storage) => 0, r.storage, "storage of the result";
         st.op == op::INPUT || p.m == r.rows => p.m, r.rows, "rows of the result";
     );
     p.values[st.result].bound = true;
@@ -302,6 +305,6 @@ const fn head_matmul(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let (inner, width) = (x.cols / n, r.cols / n);
     equal!(l, 1, at, if along == 1 { x.cols } else { inner }, w.rows, "rows of the weight");
     equal!(l, 1, at, if along == 1 { width } else { r.cols }, w.cols, "columns of the weight");
-    hold!(l, 1, w.storage != storage::Q8_0, at, 0, w.storage, "storage of the weight");
+    hold!(l, 1, !in_blocks!(w.storage), at, 0, w.storage, "storage of the weight");
     equal!(l, 1, at, 0, width % r.tile, "columns of a head of the result, a multiple of its tile: rest");
 }

@@ -2,7 +2,7 @@
 
 use super::frame::Row;
 use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
-use super::program::{Program, role, sharding};
+use super::program::{Program, SCALED, role, sharding};
 use super::{MAX_VALUES, SHAPE_LIMIT};
 use crate::table::layout::{NONE, program as program_row, storage};
 
@@ -60,6 +60,15 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
                     "whether experts have an axis, or `{e}` in the name"
                 );
             }
+            if value.storage == storage::F8_E4M3 {
+                let (by_rows, by_cols) = (value.sharding == sharding::ROWS, value.sharding == sharding::COLS);
+                let whole = runs == 1 || whole_blocks(run as i128) && whole_blocks(stride as i128);
+                holds!(l, 11 * 3, at,
+                    whole_blocks(offset as i128) && whole => 0, offset, "blocks of F8_E4M3 that runs begin within";
+                    whole_blocks(end) || end == axis as i128 => axis, end, "end of the last run of F8_E4M3, a whole block's or the axis's";
+                    (!by_rows || whole_blocks(value.rows_l)) && (!by_cols || whole_blocks(value.cols_l)) => 0, 1, "blocks of F8_E4M3 that chips cut";
+                );
+            }
             if value.counted_elsewhere {
                 hold!(l, 9, counted(p, i), at, 1, 0, "the embedding's binding of the same bytes, which counts them");
             }
@@ -70,6 +79,11 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
         i += 1;
     }
     equal!(l, 1, At(part::VALUES, p.first_value), p.declared, count, "bindings of the program");
+}
+
+/// Whether so many rows or columns are whole blocks of F8_E4M3.
+const fn whole_blocks(n: i128) -> bool {
+    n % SCALED == 0
 }
 
 /// Whether two bindings name the same tensor: a string is stored once.

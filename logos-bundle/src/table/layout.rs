@@ -253,6 +253,10 @@ pub mod storage {
     pub const Q8_0: u32 = 3;
     /// 4 bytes, integers (tokens, positions).
     pub const I32: u32 = 4;
+    /// A byte, and 4 for a scale (f32) of 128 rows by 128 columns.
+    pub const F8_E4M3: u32 = 5;
+    /// 17 bytes for 32 elements along the contracted (row) axis: two a byte, and one for their scale, a power of two.
+    pub const MXFP4: u32 = 6;
 }
 
 /// One statement.

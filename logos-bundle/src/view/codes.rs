@@ -70,6 +70,10 @@ codes! {
         Q8_0 = 3 "q8_0",
         /// 4 bytes, integers (tokens, positions).
         I32 = 4 "i32",
+        /// A byte, and 4 for a scale (f32) of 128 rows by 128 columns.
+        F8E4M3 = 5 "f8_e4m3",
+        /// 17 bytes for 32 elements along the contracted (row) axis.
+        Mxfp4 = 6 "mxfp4",
     }
 
     /// A memory of the chip.

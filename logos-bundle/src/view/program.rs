@@ -325,13 +325,17 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let Share { sequences, rows, columns } = self.share();
-        let column_bytes = match self.storage() {
-            Storage::F32 | Storage::I32 => 4 * u64::from(rows),
-            Storage::F16 | Storage::Bf16 => 2 * u64::from(rows),
-            Storage::Q8_0 => 34 * u64::from(rows.div_ceil(32)),
+        let of_blocks = |bytes: u128| bytes * u128::from(rows.div_ceil(32)) * u128::from(columns);
+        let elements = u128::from(rows) * u128::from(columns);
+        let one = match self.storage() {
+            Storage::F32 | Storage::I32 => 4 * elements,
+            Storage::F16 | Storage::Bf16 => 2 * elements,
+            Storage::Q8_0 => of_blocks(34),
+            Storage::Mxfp4 => of_blocks(17),
+            Storage::F8E4M3 => elements + 4 * u128::from(rows.div_ceil(128)) * u128::from(columns.div_ceil(128)),
             Storage::Unknown(_) => 0,
         };
-        let bytes = u128::from(column_bytes) * u128::from(columns) * u128::from(sequences);
+        let bytes = one.saturating_mul(u128::from(sequences));
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 

@@ -8,7 +8,8 @@ use crate::ops::{LayerNorm, MatMul, Op, Plus, RmsNorm};
 use crate::refusal::{At, Code, Refusal};
 use crate::request::{Form, Weights};
 use crate::spec::{
-    Attention, Dtype, ExpertTensors, Experts, Held, Linear, Mixer, ModelSpec, Norm, NormKind, Rope, Temperature, Weight,
+    Attention, Dtype, ExpertTensors, Experts, Held, Linear, Mixer, ModelSpec, Norm, NormKind, Parts, Rope, Temperature,
+    Weight,
 };
 
 /// The names of a norm: of its weight, of its bias, of its result.
@@ -344,8 +345,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The weight of a product, `[input, out]`. Q8_0 blocks lie along the rows: a chip's rows that are not whole blocks stay
-    /// in the config's dtype, and so does a head that is the embedding, whose rows are looked up as they are stored.
+    /// The weight of a product, `[input, out]`. A chip's slice that is not of whole blocks stays in the config's dtype, and so does a
+    /// head that is the embedding, whose rows are looked up as they are stored.
     pub(super) fn matrix(&mut self, stem: &str, linear: &Linear, sharding: Sharding) -> Result<ValueId, Refusal> {
         let is_embedding = linear.weight.tensor == self.spec.embedding;
         let storage = if is_embedding {
@@ -359,15 +360,15 @@ impl<'a> Draft<'a> {
     /// Storage of a weight whose `input` rows are contracted.
     fn contracted(&self, weight: &Weight, input: u32, sharding: Sharding) -> Storage {
         let parts = match sharding {
-            Sharding::Split { axis: Axis::Rows, parts } => parts.max(1),
-            Sharding::Split { axis: Axis::Columns, .. } | Sharding::Whole | Sharding::Partial => 1,
+            Sharding::Split { axis: Axis::Rows, parts } => Parts { inputs: parts, outputs: 1 },
+            Sharding::Split { axis: Axis::Columns, parts } => Parts { inputs: 1, outputs: parts },
+            Sharding::Whole | Sharding::Partial => Parts { inputs: 1, outputs: 1 },
         };
-        let blocks = (input / parts).is_multiple_of(32);
-        match (self.held(weight), self.cut.weights) {
-            (Some(Held::Float(dtype)), Weights::Config) => storage_of(dtype),
-            (Some(Held::Q8_0), Weights::Config) | (_, Weights::Q8_0) if blocks => Storage::Q8_0,
-            (Some(_) | None, Weights::Config | Weights::Q8_0) => self.stored(),
-        }
+        let held = match self.cut.weights {
+            Weights::Config => self.held(weight).unwrap_or(Held::Float(self.spec.dtype)),
+            Weights::Q8_0 => Held::Q8_0,
+        };
+        kept_as(held.kept(self.spec.dtype, weight, input, parts))
     }
 
     // Statements.
@@ -542,6 +543,16 @@ pub(crate) fn storage_of(dtype: Dtype) -> Storage {
         Dtype::F32 => Storage::F32,
         Dtype::F16 => Storage::F16,
         Dtype::Bf16 => Storage::Bf16,
+    }
+}
+
+/// The storage that keeps a weight so.
+pub(crate) fn kept_as(held: Held) -> Storage {
+    match held {
+        Held::Float(dtype) => storage_of(dtype),
+        Held::Q8_0 => Storage::Q8_0,
+        Held::F8E4M3 => Storage::F8E4M3,
+        Held::Mxfp4 => Storage::Mxfp4,
     }
 }
 

@@ -39,9 +39,9 @@ fn queries(draft: &mut Draft<'_>, latent: &LatentAttention, x: ValueId) -> Resul
             draft.norm(&NormNames("qan", "qanb", "qc"), norm, (0, down.out), down_x)?
         }
     };
-    let width = head_width(draft, latent.nope, latent.rotary)?;
-    let heads = |offset, run| Take { offset, run, stride: width, count: latent.heads };
-    let (nope, turned) = (heads(0, latent.nope), heads(latent.nope, latent.rotary));
+    let Some([nope, turned]) = latent.query_outputs() else {
+        return Err(too_wide(draft, latent.nope, latent.rotary));
+    };
     let (nope, turned) = (part(draft, &latent.q, nope)?, part(draft, &latent.q, turned)?);
     let columns = draft.columns();
     let q = draft.column_parallel(&LinearNames("Wq", "bq", "q"), &nope, columns, x)?;
@@ -51,8 +51,8 @@ fn queries(draft: &mut Draft<'_>, latent: &LatentAttention, x: ValueId) -> Resul
 
 /// The latent, normalised, and the one key to be turned.
 fn keys(draft: &mut Draft<'_>, latent: &LatentAttention, x: ValueId) -> Result<(ValueId, ValueId), Refusal> {
-    let content = part(draft, &latent.kv_down, Take::range(0, latent.latent))?;
-    let turned = part(draft, &latent.kv_down, Take::range(latent.latent, latent.rotary))?;
+    let [content, turned] = latent.latent_outputs();
+    let (content, turned) = (part(draft, &latent.kv_down, content)?, part(draft, &latent.kv_down, turned)?);
     let c = draft.column_parallel(&LinearNames("Wc", "bc", "ca"), &content, Sharding::Whole, x)?;
     let c = draft.norm(&NormNames("cn", "cnb", "c"), &latent.kv_norm, (0, latent.latent), c)?;
     let p = draft.column_parallel(&LinearNames("Wkr", "bkr", "kp"), &turned, Sharding::Whole, x)?;
@@ -65,7 +65,8 @@ fn up(draft: &mut Draft<'_>, latent: &LatentAttention) -> Result<(ValueId, Value
     if latent.kv_up.bias.is_some() {
         return Err(draft.refuse("a bias on what the latent is projected to is no operation yet"));
     }
-    let width = head_width(draft, latent.nope, latent.value_dim)?;
+    let width = latent.nope.checked_add(latent.value_dim);
+    let width = width.ok_or_else(|| too_wide(draft, latent.nope, latent.value_dim))?;
     let heads = |offset, run| Take { offset, run, stride: width, count: latent.heads };
     let keys = part(draft, &latent.kv_up, heads(0, latent.nope))?;
     let values = part(draft, &latent.kv_up, heads(latent.nope, latent.value_dim))?;
@@ -92,8 +93,8 @@ fn attend(draft: &mut Draft<'_>, latent: &LatentAttention, [q, qp, c, p]: [Value
     Ok(a)
 }
 
-fn head_width(draft: &Draft<'_>, a: u32, b: u32) -> Result<u32, Refusal> {
-    a.checked_add(b).ok_or_else(|| draft.refuse(format!("heads of {a} and {b} columns are wider than 2^32")))
+fn too_wide(draft: &Draft<'_>, a: u32, b: u32) -> Refusal {
+    draft.refuse(format!("heads of {a} and {b} columns are wider than 2^32"))
 }
 
 /// Some of a projection's outputs.

@@ -18,7 +18,7 @@ mod mlp;
 
 pub use binding::{Axis as StoredAxis, Bank, Binding, Expanded, Load, Source};
 pub use describe::describe;
-pub(crate) use draft::storage_of;
+pub(crate) use draft::{kept_as, storage_of};
 
 use crate::language::ast::Program;
 use crate::refusal::Refusal;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::compare;
 use super::headers::Headers;
-use super::resolve::{Parts, Resolved};
+use super::resolve::{FP8_BLOCK, Parts, Resolved};
 use super::storage::Storage;
 use crate::Refusal;
 use crate::spec::{AsStored, Dtype, ExpertTensors, FeedForward, Held, ModelSpec, Tensor, Weight};
@@ -18,8 +18,8 @@ pub struct Adopted {
     pub dense: BTreeMap<String, u64>,
 }
 
-/// Holds a checkpoint to a model, as [`compare`] does, and takes each weight's storage from it: F32, F16, BF16 and Q8_0 as they are, all
-/// else dense in the config's dtype.
+/// Holds a checkpoint to a model, as [`compare`] does, and takes each weight's storage from it: F32, F16, BF16, Q8_0, F8_E4M3 with a scale a
+/// block and MXFP4 as they are, all else dense in the config's dtype.
 ///
 /// # Errors
 /// Those of [`compare`].
@@ -99,6 +99,7 @@ impl Taking<'_> {
             let Some(resolved) = resolved else { continue };
             let this = match self.way(&resolved) {
                 Ok(Held::Q8_0) if across => Err("Q8_0 along outputs".to_owned()),
+                Ok(Held::Mxfp4) if !across => Err("MXFP4 along outputs".to_owned()),
                 way => way,
             };
             way = Some(match way {
@@ -118,8 +119,9 @@ impl Taking<'_> {
     /// How a tensor is kept, or what it is stored as that is not kept.
     fn way(&self, resolved: &Resolved) -> Result<Held, String> {
         match resolved.parts {
-            Parts::Mxfp4 { .. } => Err("MXFP4".to_owned()),
-            Parts::Scaled { .. } => Err(Storage::F8E4M3.to_string()),
+            Parts::Mxfp4 { .. } => Ok(Held::Mxfp4),
+            Parts::Scaled { block: FP8_BLOCK, .. } => Ok(Held::F8E4M3),
+            Parts::Scaled { .. } => Err("F8_E4M3 with a scale a row".to_owned()),
             Parts::Plain(id) => match self.headers.get(id).storage {
                 Storage::F32 => Ok(Held::Float(Dtype::F32)),
                 Storage::F16 => Ok(Held::Float(Dtype::F16)),

@@ -89,17 +89,17 @@ pub fn compare(headers: &Headers, spec: &ModelSpec) -> Result<Vec<(TensorId, Unu
 
 /// Refusals, kept up to a number and counted beyond.
 #[derive(Default)]
-struct Faults {
+pub(super) struct Faults {
     kept: Vec<Refusal>,
     more: usize,
 }
 
 impl Faults {
-    fn push(&mut self, refusal: impl FnOnce() -> Refusal) {
+    pub(super) fn push(&mut self, refusal: impl FnOnce() -> Refusal) {
         if self.kept.len() < MOST { self.kept.push(refusal()) } else { self.more += 1 }
     }
 
-    fn done(mut self, headers: &Headers) -> Result<(), Vec<Refusal>> {
+    pub(super) fn done(mut self, headers: &Headers) -> Result<(), Vec<Refusal>> {
         if self.more > 0 {
             let found = format!("{} more that differ", self.more);
             let what = "the checkpoint is not the model's";

@@ -8,6 +8,7 @@
 //! allocation is larger than a small multiple of the header. Files are opened under the feature `checkpoint` alone.
 
 mod adopt;
+mod alike;
 #[cfg_attr(not(feature = "checkpoint"), allow(dead_code, reason = "used where values are read"))]
 mod arrange;
 mod compare;
@@ -36,6 +37,7 @@ mod view;
 mod weights;
 
 pub use adopt::{Adopted, adopt};
+pub use alike::hold_to_description;
 pub use compare::{Unused, compare};
 pub use headers::{FileId, Headers, StoredTensor, TensorId};
 #[cfg(feature = "checkpoint")]

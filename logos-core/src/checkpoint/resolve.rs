@@ -4,10 +4,11 @@ use super::arrange::Arrangement;
 use super::fault::Place;
 use super::headers::{Headers, TensorId};
 use super::storage::Storage;
+use crate::spec::SCALED;
 use crate::{Code, Refusal};
 
 /// Rows and columns that share a scale where `weight_scale_inv` holds it.
-const FP8_BLOCK: [u64; 2] = [128, 128];
+pub(super) const FP8_BLOCK: [u64; 2] = [SCALED as u64, SCALED as u64];
 
 /// What the values of a model's tensor are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
 use super::names::{MODEL, NormForm};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
-use super::{layers, rope};
+use super::{layers, quantized, rope};
 
 /// Keys of other families that change nothing here with one value.
 const INERT: &[(&str, Only)] = &[("mlp_bias", Only::False)];
@@ -24,10 +24,12 @@ pub(super) fn read(keys: &Keys<'_>) -> Option<ModelSpec> {
     let spans = layers::qwen_spans(keys, read.depth);
     let attention_bias = keys.flag("attention_bias", Absent::Gives(false));
     let tied = keys.flag("tie_word_embeddings", Absent::Gives(false));
+    let quantized = quantized::read(keys, &[("fp8", quantized::Method::Fp8)]);
     let dtype = dtype(keys, None);
     keys.finish(|key, value| verdict(INERT, key, value));
 
     let (sizes, rope, bias) = (read.sizes?, rope?, attention_bias?);
+    quantized?;
     let decoder = Decoder {
         names: MODEL,
         sizes: &sizes,

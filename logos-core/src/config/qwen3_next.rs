@@ -9,7 +9,7 @@ use super::inert::{Only, verdict};
 use super::keys::{Absent, Keys};
 use super::names::{GATED, MODEL, MlpForm, NormForm};
 use super::sizes::{Defaults, HeadDim, KvHeads, Sizes, dtype};
-use super::{layers, rope};
+use super::{layers, quantized, rope};
 
 /// Keys of other families that change nothing here with one value.
 const INERT: &[(&str, Only)] = &[
@@ -39,10 +39,12 @@ pub(super) fn read(keys: &Keys<'_>) -> Option<ModelSpec> {
     let sparse = qwen_layers(keys, read.depth);
     let bias = keys.flag("attention_bias", Absent::Gives(false));
     let tied = keys.flag("tie_word_embeddings", Absent::Gives(false));
+    let quantized = quantized::read(keys, &[("fp8", quantized::Method::Fp8)]);
     let dtype = dtype(keys, None);
     keys.finish(|key, value| verdict(INERT, key, value));
 
     let (sizes, rope, hybrid, bias) = (read.sizes?, rope?, hybrid?, bias?);
+    quantized?;
     let (count, width, shared, normalised) = (count?, width?, shared?, normalised?);
     let decoder = Decoder {
         names: MODEL,

@@ -84,6 +84,8 @@ fn write_values(table: &mut Table, contents: &Contents<'_>, part: &Lowering<'_>)
             Storage::F16 => storage::F16,
             Storage::Bf16 => storage::BF16,
             Storage::Q8_0 => storage::Q8_0,
+            Storage::F8E4M3 => storage::F8_E4M3,
+            Storage::Mxfp4 => storage::MXFP4,
             Storage::I32 => storage::I32,
         };
         row[value_row::SEQS] = value.shape.seqs;

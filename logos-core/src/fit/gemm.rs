@@ -91,7 +91,7 @@ impl Gemm {
         match self.precision {
             Storage::F32 => Storage::F32,
             Storage::F16 => Storage::F16,
-            Storage::Bf16 | Storage::Q8_0 | Storage::I32 => Storage::Bf16,
+            Storage::Bf16 | Storage::Q8_0 | Storage::I32 | Storage::F8E4M3 | Storage::Mxfp4 => Storage::Bf16,
         }
     }
 
@@ -118,8 +118,8 @@ impl Gemm {
                 refusals.push(refuse(format!("`{name}` is {size}, expected a size from 1 to {most}")));
             }
         }
-        if self.precision == Storage::I32 {
-            let refusal = refuse("a product of i32 is not implemented".to_owned());
+        if !Self::PRECISIONS.contains(&self.precision) {
+            let refusal = refuse(format!("a product of {} is not implemented", self.precision));
             refusals.push(refusal.help("write `q8_0` for int8 in blocks, or `bf16`, `f16`, `f32`"));
         }
         if self.precision == Storage::Q8_0 && !self.k.is_multiple_of(BLOCK) {

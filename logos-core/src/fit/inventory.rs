@@ -7,7 +7,7 @@ mod gguf;
 mod states;
 
 use super::size::{TooLarge, add, bytes_of, mul, share, stored, sum, times, word};
-use crate::author::{Binding, Source, storage_of};
+use crate::author::{Binding, Source, kept_as, storage_of};
 use crate::kinds::{self, KindProgram};
 use crate::language::ast::{Origin, Program, Role, Shape, Sharding, Storage, Value};
 use crate::spec::{self, FeedForward, Held, ModelSpec, Stock};
@@ -359,11 +359,7 @@ impl<'a> Kept<'a> {
 
     /// How a tensor is stored that no program of the step reads: a forward step looks no token up.
     fn unbound(&self, tensor: &spec::Tensor) -> Storage {
-        match self.spec.held(self.row, tensor) {
-            Some(Held::Float(dtype)) => storage_of(dtype),
-            Some(Held::Q8_0) => Storage::Q8_0,
-            None => storage_of(self.spec.dtype),
-        }
+        kept_as(self.spec.held(self.row, tensor).unwrap_or(Held::Float(self.spec.dtype)))
     }
 }
 

@@ -3,12 +3,11 @@
 //! Sizes are exact. Products are taken in 128 bits and checked, so a hostile specification is refused, not wrapped.
 
 use super::size::{Size, TooLarge, add, mul, stored};
-use crate::author::storage_of;
-use crate::language::ast::Storage;
+use crate::author::{kept_as, storage_of};
 use crate::request::Weights;
 use crate::spec::{
     Arrangement, Attention, AttentionSpan, Dtype, Experts, FeedForward, GatedDelta, Held, LatentAttention, Linear,
-    Mixer, Mlp, ModelSpec, Norm, QkNorm, Tensor, Weight,
+    Mixer, Mlp, ModelSpec, Norm, Parts, QkNorm, Take, Tensor, Weight,
 };
 
 type Bytes = Size;
@@ -184,20 +183,30 @@ impl Walk<'_> {
             None => 0,
             Some(bias) => self.vector(bias, if matches!(cut, Cut::Inputs) { Cut::Whole } else { cut })?,
         };
-        let weight = if self.counts(cut) { self.projection(&linear.weight, rows, cols)? } else { 0 };
+        let parts = |parts: u128| u32::try_from(parts).map_err(|_| TooLarge);
+        let parts = match cut {
+            Cut::Whole => Parts { inputs: 1, outputs: 1 },
+            Cut::Outputs(outputs) => Parts { inputs: 1, outputs: parts(outputs)? },
+            Cut::Inputs => Parts { inputs: parts(self.tp)?, outputs: 1 },
+        };
+        let weight = if self.counts(cut) { self.projection(linear, parts, rows, cols)? } else { 0 };
         add(weight, bias)
     }
 
+    /// A projection that programs have in parts, each with some of its outputs.
+    fn parts(&self, linear: &Linear, parts: &[Take], cut: Cut) -> Bytes {
+        parts.iter().try_fold(0, |sum, &take| add(sum, self.linear(&linear.part(take).ok_or(TooLarge)?, cut)?))
+    }
+
     /// A projection's share of `rows` inputs and `cols` outputs.
-    fn projection(&self, weight: &Weight, rows: u128, cols: u128) -> Bytes {
-        let held = self.spec.held(self.row, &weight.tensor);
-        let quantised = self.weights == Weights::Q8_0 || held == Some(Held::Q8_0);
-        // Blocks lie along the inputs. A share that would cut a block is as the config stores it.
-        let (block, _) = Storage::Q8_0.block();
-        if quantised && rows.is_multiple_of(u128::from(block)) {
-            return stored(cols, rows, Storage::Q8_0);
-        }
-        mul(mul(rows, cols)?, self.element(&weight.tensor))
+    fn projection(&self, linear: &Linear, parts: Parts, rows: u128, cols: u128) -> Bytes {
+        let weight = &linear.weight;
+        let dense = self.spec.dtype;
+        let held = match self.weights {
+            Weights::Config => self.spec.held(self.row, &weight.tensor).unwrap_or(Held::Float(dense)),
+            Weights::Q8_0 => Held::Q8_0,
+        };
+        stored(cols, rows, kept_as(held.kept(dense, weight, linear.input, parts)))
     }
 
     /// Bytes of an element of what is no projection, or of one that is not kept in blocks.
@@ -281,11 +290,11 @@ impl Walk<'_> {
     }
 
     fn latent(&self, l: &LatentAttention) -> Bytes {
-        let mut sum = self.linear(&l.q, self.outputs())?;
+        let mut sum = self.parts(&l.q, &l.query_outputs().ok_or(TooLarge)?, self.outputs())?;
         if let Some((down, norm)) = &l.q_down {
             sum = add(add(sum, self.linear(down, Cut::Whole)?)?, self.norm(norm, Cut::Whole)?)?;
         }
-        sum = add(sum, self.linear(&l.kv_down, Cut::Whole)?)?;
+        sum = add(sum, self.parts(&l.kv_down, &l.latent_outputs(), Cut::Whole)?)?;
         sum = add(sum, self.norm(&l.kv_norm, Cut::Whole)?)?;
         // Products of each head's own block are of elements as the config stores them.
         sum = add(sum, self.vector(&l.kv_up.weight, self.outputs())?)?;

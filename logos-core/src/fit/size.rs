@@ -1,6 +1,7 @@
 //! Exact sizes: sums and products in 128 bits, checked, and what a value takes where it lies.
 
 use crate::language::ast::{Axis, Shape, Sharding, Storage, Value};
+use crate::spec::SCALE_BYTES;
 use crate::{At, Code, Refusal};
 
 /// A size left the bits it is counted in.
@@ -45,19 +46,28 @@ pub(super) fn elements(shape: Shape) -> Size {
     mul(u128::from(shape.seqs) * u128::from(shape.rows), u128::from(shape.cols))
 }
 
-/// Bytes of `runs` runs of `run` elements that are stored together. The last block of a run has as many quants as are left, and
-/// its scale.
+/// Bytes of `runs` runs of `run` elements that are stored together, and of the scales beside them. The last block of a run has as many
+/// quants as are left, and its scale.
 pub(super) fn stored(runs: u128, run: u128, storage: Storage) -> Size {
     let (elements, bytes) = storage.block();
     let (elements, bytes) = (u128::from(elements), u128::from(bytes));
+    // Of a block's bytes, what is not quants.
+    let scale = match storage {
+        Storage::Q8_0 => 2,
+        Storage::Mxfp4 => 1,
+        Storage::F32 | Storage::F16 | Storage::Bf16 | Storage::I32 | Storage::F8E4M3 => 0,
+    };
     let rest = run % elements;
-    let partial = if rest == 0 { 0 } else { rest + (bytes - elements) };
-    mul(runs, add(mul(run / elements, bytes)?, partial)?)
+    let partial = if rest == 0 { 0 } else { (rest * (bytes - scale)).div_ceil(elements) + scale };
+    let all = mul(runs, add(mul(run / elements, bytes)?, partial)?)?;
+    let Some((along, across)) = storage.scaled() else { return Ok(all) };
+    let scales = mul(run.div_ceil(u128::from(along)), runs.div_ceil(u128::from(across)))?;
+    add(all, mul(scales, u128::from(SCALE_BYTES))?)
 }
 
 /// Bytes of a value of this shape: blocks lie along the rows.
 pub(super) fn bytes_of(shape: Shape, storage: Storage) -> Size {
-    stored(u128::from(shape.seqs) * u128::from(shape.cols), u128::from(shape.rows), storage)
+    mul(u128::from(shape.seqs), stored(u128::from(shape.cols), u128::from(shape.rows), storage)?)
 }
 
 /// The part of a value that one chip holds.

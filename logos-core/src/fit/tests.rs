@@ -198,6 +198,11 @@ fn declared(spec: &ModelSpec, form: Form, tp: u32, weights: Weights) -> Option<(
                 Storage::F32 | Storage::I32 => 4 * elements,
                 Storage::F16 | Storage::Bf16 => 2 * elements,
                 Storage::Q8_0 => elements.div_ceil(32) * 34,
+                Storage::Mxfp4 => elements.div_ceil(32) * 17,
+                Storage::F8E4M3 => {
+                    let scales = u64::from(rows.div_ceil(128)) * u64::from(cols.div_ceil(128));
+                    elements + 4 * u64::from(value.shape.seqs) * scales
+                }
             };
             match role {
                 Role::State => state_bytes += bytes * layers,
@@ -255,12 +260,14 @@ fn bytes_are_those_that_the_programs_declare() {
     assert!(compared > 300 && families.len() >= 11, "only {compared} deployments were compared, of {families:?}");
 }
 
-/// The same of weights as released checkpoints store them: FP8 and MXFP4 dense, some tensors F32.
+/// The same of weights as released checkpoints store them: FP8 with scales a block or a row, MXFP4, some tensors F32.
 #[test]
 fn bytes_of_what_checkpoints_store_are_those_that_the_programs_declare() {
     let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures"));
     let mut compared = 0;
-    for name in ["qwen3.5-27b", "qwen3.5-35b-a3b", "gpt-oss-20b", "deepseek-v2-lite", "minimax-m2.7", "qwen3-0.6b"] {
+    let in_blocks = ["deepseek-v3", "minimax-m2.7", "gpt-oss-20b"];
+    let others = ["qwen3.5-27b", "qwen3.5-35b-a3b", "deepseek-v2-lite", "qwen3-0.6b", "glm-4.5"];
+    for name in in_blocks.into_iter().chain(others) {
         let text = std::fs::read(folder.join(format!("checkpoints/{name}.json"))).unwrap();
         let config = std::fs::read(folder.join(format!("configs/{name}/config.json"))).unwrap();
         let headers = crate::checkpoint::Headers::from_description(name, &text).unwrap();

@@ -179,6 +179,8 @@ const fn storage(storage: Storage) -> ViewStorage {
         Storage::F16 => ViewStorage::F16,
         Storage::Bf16 => ViewStorage::Bf16,
         Storage::Q8_0 => ViewStorage::Q8_0,
+        Storage::F8E4M3 => ViewStorage::F8E4M3,
+        Storage::Mxfp4 => ViewStorage::Mxfp4,
         Storage::I32 => ViewStorage::I32,
     }
 }

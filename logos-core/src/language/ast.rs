@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::ops::Op;
 use crate::ops::operation::Operands;
-use crate::spec::{Rope, Scaling, Temperature};
+use crate::spec::{BLOCK_ROWS, Rope, SCALED, Scaling, Temperature};
 
 /// A value of one program; prints as `v3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,19 +75,34 @@ pub enum Storage {
     Q8_0,
     /// 4 bytes, `i32`.
     I32,
+    /// A byte, and 4 for a scale of 128 rows by 128 columns, `f8_e4m3`.
+    F8E4M3,
+    /// 17 bytes for 32 elements along the rows, `mxfp4`.
+    Mxfp4,
 }
 
 impl Storage {
     /// Every storage.
-    pub const ALL: [Storage; 5] = [Storage::F32, Storage::F16, Storage::Bf16, Storage::Q8_0, Storage::I32];
+    pub const ALL: [Storage; 7] =
+        [Storage::F32, Storage::F16, Storage::Bf16, Storage::Q8_0, Storage::I32, Storage::F8E4M3, Storage::Mxfp4];
 
     /// Elements of the smallest unit that is stored by itself, and its bytes: one element, but for Q8_0 a block of 32 int8 quants
-    /// and an f16 scale.
+    /// and an f16 scale, and for MXFP4 one of 32 elements of four bits and a power of two.
     pub const fn block(self) -> (u32, u32) {
         match self {
             Storage::F32 | Storage::I32 => (1, 4),
             Storage::F16 | Storage::Bf16 => (1, 2),
-            Storage::Q8_0 => (32, 34),
+            Storage::Q8_0 => (BLOCK_ROWS, 34),
+            Storage::F8E4M3 => (1, 1),
+            Storage::Mxfp4 => (BLOCK_ROWS, 17),
+        }
+    }
+
+    /// Rows and columns that share a scale beside the elements, of [`SCALE_BYTES`](crate::spec::SCALE_BYTES); none where there is none.
+    pub const fn scaled(self) -> Option<(u32, u32)> {
+        match self {
+            Storage::F8E4M3 => Some((SCALED, SCALED)),
+            Storage::F32 | Storage::F16 | Storage::Bf16 | Storage::Q8_0 | Storage::I32 | Storage::Mxfp4 => None,
         }
     }
 
@@ -99,6 +114,16 @@ impl Storage {
             Storage::Bf16 => "bf16",
             Storage::Q8_0 => "q8_0",
             Storage::I32 => "i32",
+            Storage::F8E4M3 => "f8_e4m3",
+            Storage::Mxfp4 => "mxfp4",
+        }
+    }
+
+    /// Whether elements share bytes or scales: only weights of products are stored so.
+    pub const fn in_blocks(self) -> bool {
+        match self {
+            Storage::Q8_0 | Storage::F8E4M3 | Storage::Mxfp4 => true,
+            Storage::F32 | Storage::F16 | Storage::Bf16 | Storage::I32 => false,
         }
     }
 }

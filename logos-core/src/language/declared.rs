@@ -4,10 +4,7 @@ use super::ast::{Axis, Element, Origin, Program, Recipe, Role, RopeTable, Shape,
 use super::builder::MAX_CHIPS;
 use super::error::Problem;
 use crate::ops::operation::wrong_shape;
-use crate::spec::{Scaling, Temperature};
-
-/// Rows that one block of Q8_0 holds, along the contracted axis.
-const Q8_0_ROWS: u32 = 32;
+use crate::spec::{BLOCK_ROWS, SCALED, Scaling, Temperature};
 
 /// What concerns one declared value: shape, storage and sharding for its role and element.
 pub(super) fn declared(program: &Program, value: &Value) -> Result<(), Problem> {
@@ -29,10 +26,14 @@ pub(super) fn declared(program: &Program, value: &Value) -> Result<(), Problem> 
     }
     match (value.element, value.storage) {
         (Element::Int, Storage::I32) | (Element::Real, Storage::F32 | Storage::F16 | Storage::Bf16) => {}
-        (Element::Real, Storage::Q8_0) if *role == Role::Weight => {}
+        (Element::Real, storage) if storage.in_blocks() && *role == Role::Weight => {}
         (Element::Int, found) => return attribute("stored", "i32 for Int".into(), found.to_string()),
         (Element::Real, found) => {
-            return attribute("stored", "f32, f16 or bf16 (weights also q8_0)".into(), found.to_string());
+            return attribute(
+                "stored",
+                "f32, f16 or bf16 (weights also q8_0, f8_e4m3 or mxfp4)".into(),
+                found.to_string(),
+            );
         }
     }
     if value.element == Element::Int && *role != Role::Input {
@@ -69,8 +70,15 @@ fn declared_sharding(program: &Program, value: &Value, role: &Role) -> Result<()
     if value.element == Element::Int || matches!(role, Role::Table(_)) {
         return refuse("whole".into());
     }
-    if value.storage == Storage::Q8_0 && axis == Axis::Rows && !(extent / parts).is_multiple_of(Q8_0_ROWS) {
-        return refuse(format!("split at whole blocks of {Q8_0_ROWS} rows, as it is stored q8_0"));
+    let (block, along) = match (value.storage, axis) {
+        (Storage::Q8_0 | Storage::Mxfp4, Axis::Rows) => (BLOCK_ROWS, "rows"),
+        (Storage::F8E4M3, Axis::Rows) => (SCALED, "rows"),
+        (Storage::F8E4M3, Axis::Columns) => (SCALED, "columns"),
+        (Storage::Q8_0 | Storage::Mxfp4, Axis::Columns)
+        | (Storage::F32 | Storage::F16 | Storage::Bf16 | Storage::I32, _) => return Ok(()),
+    };
+    if !(extent / parts).is_multiple_of(block) {
+        return refuse(format!("split at whole blocks of {block} {along}, as it is stored {}", value.storage));
     }
     Ok(())
 }
@@ -139,7 +147,7 @@ fn temperatures(value: &Value, temperature: &Temperature) -> Result<(), Problem>
 pub(super) fn activations(storage: Storage) -> Result<(), Problem> {
     match storage {
         Storage::F32 | Storage::F16 | Storage::Bf16 => Ok(()),
-        Storage::Q8_0 | Storage::I32 => Err(Problem::Attribute {
+        Storage::Q8_0 | Storage::I32 | Storage::F8E4M3 | Storage::Mxfp4 => Err(Problem::Attribute {
             name: "activations",
             expected: "f32, f16 or bf16".into(),
             found: storage.to_string().into(),

@@ -11,7 +11,7 @@ mod table;
 mod tiles;
 
 pub use homes::Homes;
-pub use net::{Net, Slot, Want, share, storage_bytes};
+pub use net::{Net, Slot, Want, matrix_bytes, share, storage_bytes};
 pub use parts::{Bound, Lower};
 pub use table::{Row, rows_of};
 

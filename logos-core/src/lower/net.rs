@@ -2,6 +2,7 @@
 
 use crate::language::ast::{Axis, Program, Role, Sharding, Storage, Value, ValueId};
 use crate::spatial::{Edge, Emission, Flow, Primitive, Recurrence, Stage, StageId, Tier, Work};
+use crate::spec::SCALE_BYTES;
 
 use super::{Context, LowerError};
 
@@ -131,7 +132,7 @@ impl<'a> Net<'a> {
         if self.groups == 1 { Want::Stream(1) } else { Want::HoldAll }
     }
 
-    /// Bytes of `n` elements in a storage (blocks of Q8_0 along the contracted axis of `n`).
+    /// Bytes of `n` elements in a storage.
     pub fn bytes(n: u64, storage: Storage) -> u64 {
         storage_bytes(n, storage)
     }
@@ -335,10 +336,18 @@ impl<'a> Net<'a> {
     }
 }
 
-/// Bytes of `n` elements in a storage.
+/// Bytes of `n` elements in a storage; of F8_E4M3, of `n` in a column.
 pub fn storage_bytes(n: u64, storage: Storage) -> u64 {
+    matrix_bytes(n, 1, storage)
+}
+
+/// Bytes of a weight's elements in so many rows and columns. A scale of F8_E4M3 goes with the token that its block begins in.
+pub fn matrix_bytes(rows: u64, cols: u64, storage: Storage) -> u64 {
     let (elements, bytes) = storage.block();
-    n.div_ceil(u64::from(elements)).saturating_mul(u64::from(bytes))
+    let blocks = rows.saturating_mul(cols).div_ceil(u64::from(elements)).saturating_mul(u64::from(bytes));
+    let Some((high, wide)) = storage.scaled() else { return blocks };
+    let scales = rows.div_ceil(u64::from(high)).saturating_mul(cols.div_ceil(u64::from(wide)));
+    blocks.saturating_add(scales.saturating_mul(SCALE_BYTES.into()))
 }
 
 /// The part of an axis one chip holds.

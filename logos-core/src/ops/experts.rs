@@ -9,7 +9,7 @@ use super::sigmoid::sigmoid;
 use super::silu::silu;
 use crate::language::ast::{Element, Shape, Sharding, ValueId};
 use crate::language::error::Problem;
-use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, storage_bytes};
+use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, matrix_bytes, storage_bytes};
 use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, matrix_product_from};
 use crate::spatial::{Emission, Primitive, StageId, Work};
 use crate::spec::Activation;
@@ -274,22 +274,22 @@ impl Lower for ExpertsOp {
         let (wide, outputs) = (net.cx.cols(x), net.cx.cols(down));
         let firings = slots.saturating_mul(tiles);
 
-        let mut gather = |part, weight: ValueId, firings, elements: u64| -> Result<StageId, LowerError> {
-            let bytes = storage_bytes(elements, net.value(weight).storage);
+        let mut gather = |part, weight: ValueId, firings, (rows, cols): (u64, u64)| -> Result<StageId, LowerError> {
+            let bytes = matrix_bytes(rows, cols, net.value(weight).storage);
             let stage = net.gather(part, weight, firings, bytes);
             net.feed(stage, r, Want::Hold)?;
             Ok(stage)
         };
         let loads = [
-            gather(0, gate, firings, wide.saturating_mul(tile))?,
-            gather(1, up, firings, wide.saturating_mul(tile))?,
-            gather(2, down, firings, tile.saturating_mul(outputs))?,
+            gather(0, gate, firings, (wide, tile))?,
+            gather(1, up, firings, (wide, tile))?,
+            gather(2, down, firings, (tile, outputs))?,
         ];
         let biases = match bound.operands.get(5..8) {
             Some(&[of_gate, of_up, of_down]) => Some([
-                gather(3, of_gate, firings, tile)?,
-                gather(4, of_up, firings, tile)?,
-                gather(5, of_down, slots, outputs)?,
+                gather(3, of_gate, firings, (1, tile))?,
+                gather(4, of_up, firings, (1, tile))?,
+                gather(5, of_down, slots, (1, outputs))?,
             ]),
             Some(_) | None => None,
         };

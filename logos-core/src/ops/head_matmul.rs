@@ -75,11 +75,11 @@ impl Operation for HeadMatMul {
     fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
         let (x, w) = (operands.at(0), operands.at(1));
         let width = self.width(operands)?;
-        if w.storage == crate::language::ast::Storage::Q8_0 {
+        if w.storage.in_blocks() {
             return Err(Problem::Attribute {
                 name: "stored",
                 expected: "f32, f16 or bf16 for the weight of a head matmul".into(),
-                found: "q8_0".into(),
+                found: w.storage.to_string().into(),
             });
         }
         let cols = self.heads.checked_mul(width).ok_or(Problem::Overflow { what: "the result's width" })?;

@@ -4,7 +4,7 @@ use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{MacsOf, Operands, Operation, Words, product, wrong_shape, wrong_sharding};
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
-use crate::lower::{Bound, Lower, LowerError, Net, Want, storage_bytes};
+use crate::lower::{Bound, Lower, LowerError, Net, Want, matrix_bytes};
 use crate::reference::{Chips, Data, Evaluate, matrix_product};
 use crate::spatial::{Emission, Primitive, Work};
 
@@ -99,7 +99,7 @@ impl Lower for MatMul {
         if net.is_from_product(x) {
             // B: the operand streams in as K tiles; the whole output of a group stays in the array until the last one.
             let tile = net.tile(x);
-            let bytes = storage_bytes(tile.saturating_mul(outputs), storage);
+            let bytes = matrix_bytes(tile, outputs, storage);
             let load = net.load(0, w, net.tiles(x), bytes);
             let work = Work { a: net.columns(outputs), b: tile, base: passes };
             let gemm = net.compute(1, Primitive::GemmB, net.tiles(x) * net.groups, work, Emission::Whole);
@@ -109,7 +109,7 @@ impl Lower for MatMul {
         } else {
             // A: the operand is held and output tiles stream out, so that what follows starts at the first of them.
             let tile = net.tile(bound.result);
-            let bytes = storage_bytes(inputs, storage).saturating_mul(tile);
+            let bytes = matrix_bytes(inputs, tile, storage);
             let load = net.load(0, w, net.tiles(bound.result), bytes);
             let work = Work { a: net.columns(tile), b: inputs, base: passes };
             let firings = net.tiles(bound.result) * net.groups;

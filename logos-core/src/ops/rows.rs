@@ -2,7 +2,7 @@
 
 use super::form::{Form, OperandKind, Piece, operand};
 use super::operation::{Operands, Operation, Words, expect_shape, wrong_sharding};
-use crate::language::ast::{Axis, Element, Shape, Sharding};
+use crate::language::ast::{Axis, Element, Shape, Sharding, Storage};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, storage_bytes};
 use crate::reference::{Chips, Data, Evaluate, Matrix};
@@ -38,6 +38,13 @@ impl Operation for Rows {
     fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
         let (table, token) = (operands.at(0), operands.at(1));
         expect_shape("token", token, Shape::matrix(token.shape.rows, 1))?;
+        if matches!(table.storage, Storage::F8E4M3 | Storage::Mxfp4) {
+            return Err(Problem::Attribute {
+                name: "stored",
+                expected: "f32, f16, bf16 or q8_0 for a table of rows".into(),
+                found: table.storage.to_string().into(),
+            });
+        }
         Ok(Shape::matrix(token.shape.rows, table.shape.cols))
     }
 

@@ -1,6 +1,6 @@
 //! Attention: grouped heads, and latent.
 
-use super::{Linear, Norm, Rope, Weight};
+use super::{Linear, Norm, Rope, Take, Weight};
 
 /// Which earlier positions a query sees (always causal).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,4 +107,19 @@ pub struct LatentAttention {
     pub rope: Rope,
     /// Factor on scores.
     pub scale: f32,
+}
+
+impl LatentAttention {
+    /// Which of the query projection's outputs are each head's without position, and which are turned, head by head; none where a head
+    /// is wider than 2^32.
+    pub fn query_outputs(&self) -> Option<[Take; 2]> {
+        let stride = self.nope.checked_add(self.rotary)?;
+        let heads = |offset, run| Take { offset, run, stride, count: self.heads };
+        Some([heads(0, self.nope), heads(self.nope, self.rotary)])
+    }
+
+    /// Which of the down projection's outputs are the latent, and which the one key that is turned.
+    pub fn latent_outputs(&self) -> [Take; 2] {
+        [Take::range(0, self.latent), Take::range(self.latent, self.rotary)]
+    }
 }

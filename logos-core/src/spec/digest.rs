@@ -179,6 +179,8 @@ impl Canon for AsStored {
                         dtype.canon(out);
                     }
                     Held::Q8_0 => out.canon_number(1),
+                    Held::F8E4M3 => out.canon_number(2),
+                    Held::Mxfp4 => out.canon_number(3),
                 }
             }
         };

@@ -14,7 +14,7 @@ mod tensor;
 pub(crate) mod test_models;
 mod weights;
 
-pub use as_stored::{AsStored, Held};
+pub use as_stored::{AsStored, BLOCK_ROWS, Held, Parts, SCALE_BYTES, SCALED};
 pub use attention::{Attention, AttentionSpan, LatentAttention, QkNorm, Temperature};
 pub use feed_forward::{Activation, ExpertTensors, Experts, FeedForward, Mlp, Router, RouterScore};
 pub use gated_delta::GatedDelta;

@@ -3,14 +3,13 @@
 use logos_core::checkpoint::Checkpoint;
 use logos_core::shard;
 
-use crate::fixture::{Fixture, path, prompts};
+use crate::fixture::{path, quantised};
 use crate::run;
 
 /// `file` with the logits that the reference implementation has for the values it stores.
 #[track_caller]
 fn stored(name: &'static str, file: &str, expected: &str, storage: &str, tolerance: f32) {
-    let fixture = Fixture::load(name);
-    let fixture = Fixture { prompts: prompts(name, expected, fixture.spec.hidden as usize), ..fixture };
+    let fixture = quantised(name, expected);
     let checkpoint = Checkpoint::open(&path(name, file)).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
     let weights = checkpoint.weights(&fixture.spec).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
     weights.check_values().unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
@@ -48,6 +47,11 @@ fn mixtral_q8_0() {
 #[test]
 fn gpt_oss_mxfp4() {
     stored("gpt_oss", "model-mxfp4.safetensors", "expected-mxfp4", "MXFP4", 5e-5);
+}
+
+#[test]
+fn qwen3_fp8() {
+    stored("qwen3_fp8", "model-fp8.safetensors", "expected-fp8", "FP8, 128 by 128", 5e-5);
 }
 
 /// A folder whose tensors are F32 is evaluated from the mapped bytes themselves.

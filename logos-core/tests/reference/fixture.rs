@@ -92,6 +92,14 @@ impl Fixture {
     }
 }
 
+/// A model of which there is only what another way of storing it gives: no F32 tensors of its own.
+pub(crate) fn quantised(name: &'static str, expected: &str) -> Fixture {
+    let config = String::from_utf8(file(name, "config.json")).unwrap();
+    let spec = config::read(config.as_bytes()).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
+    let prompts = prompts(name, expected, spec.hidden as usize);
+    Fixture { name, config, spec, checkpoint: Checkpoint(BTreeMap::new()), prompts }
+}
+
 /// `expected.json` has the tokens; `expected.f32`, little endian, for each prompt the rows of `logits`, those of
 /// `decode_logits`, then those of `hidden_last`.
 pub(crate) fn prompts(name: &str, stem: &str, hidden: usize) -> Vec<Prompt> {

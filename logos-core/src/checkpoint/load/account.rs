@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::spans::Ranges;
+use logos_bundle::load::Ranges;
+
 use super::{LoadError, Loader};
 use crate::checkpoint::headers::TensorId;
 
@@ -89,10 +90,8 @@ impl Loader<'_> {
                     let of = taken.entry(bytes.tensor).or_default();
                     of.blocks |= part > 0 || load.parts.len() > 1 || load.stored.block_elements() > 1;
                     let (own, all) = (of.chips.entry(chip).or_default(), of.expected.entry(load.copies).or_default());
-                    for range in &bytes.ranges {
-                        own.add(range.clone());
-                        all.add(range.clone());
-                    }
+                    own.extend(bytes.ranges.iter().cloned());
+                    all.extend(bytes.ranges.iter().cloned());
                 }
             }
         }
@@ -112,12 +111,12 @@ impl Account {
     fn tensor(&mut self, tensor: TensorId, extent: Range<u64>, taken: Taken, chips: u32) {
         // Where the number of chips that read, or that should, changes.
         let mut changes: BTreeMap<u64, (i64, BTreeMap<u32, i64>)> = BTreeMap::new();
-        for range in taken.chips.into_values().flat_map(Ranges::merged) {
+        for range in taken.chips.into_values().flat_map(|ranges| ranges.merged().into_vec()) {
             changes.entry(range.start).or_default().0 += 1;
             changes.entry(range.end).or_default().0 -= 1;
         }
         for (copies, ranges) in taken.expected {
-            for range in ranges.merged() {
+            for range in ranges.merged().into_vec() {
                 *changes.entry(range.start).or_default().1.entry(copies).or_default() += 1;
                 *changes.entry(range.end).or_default().1.entry(copies).or_default() -= 1;
             }

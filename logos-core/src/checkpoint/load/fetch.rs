@@ -7,30 +7,21 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::spans::Ranges;
+use logos_bundle::load::{Ranges, ReadAt};
+
 use super::{LoadError, Loader};
 use crate::Refusal;
 use crate::checkpoint::headers::{FileId, Headers};
 use crate::checkpoint::open::{Checkpoint, FileBytes};
 use crate::checkpoint::view::TensorView;
 
-/// Where the bytes of a checkpoint's files come from.
-pub trait ByteSource {
-    /// Reads consecutive bytes of a file, from an offset on.
-    ///
-    /// # Errors
-    /// What the file's reading fails with; fewer bytes than asked for are an error.
-    fn read(&self, file: FileId, offset: u64, out: &mut [u8]) -> io::Result<()>;
-}
-
 /// The mapped files.
-impl ByteSource for Checkpoint {
-    fn read(&self, file: FileId, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let bytes = self.file(file);
-        let start = usize::try_from(offset).map_err(|_| io::ErrorKind::UnexpectedEof)?;
-        let part = bytes.get(start..).and_then(|rest| rest.get(..out.len()));
-        out.copy_from_slice(part.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
+impl ReadAt for Checkpoint {
+    fn read_at(&self, file: u32, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        if file as usize >= self.headers().files().len() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        [self.file(FileId(file))].read_at(0, offset, out)
     }
 }
 
@@ -48,23 +39,10 @@ impl Files {
     }
 }
 
-impl ByteSource for Files {
-    fn read(&self, file: FileId, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        read_at(&self.0[file.0 as usize], offset, out)
+impl ReadAt for Files {
+    fn read_at(&self, file: u32, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read_at(file, offset, out)
     }
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
-}
-
-#[cfg(not(unix))]
-fn read_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()> {
-    use std::io::{Read, Seek, SeekFrom};
-    let mut file = file.try_clone()?;
-    file.seek(SeekFrom::Start(offset))?;
-    file.read_exact(out)
 }
 
 /// What one chip loaded: the bytes of its slices, at their places in files that are otherwise not there.
@@ -101,12 +79,12 @@ impl Loader<'_> {
     ///
     /// # Errors
     /// As [`Loader::chip`]; [`LoadError::Read`].
-    pub fn fetch(&self, chip: u32, source: &dyn ByteSource) -> Result<ChipWeights, LoadError> {
+    pub fn fetch(&self, chip: u32, source: &dyn ReadAt) -> Result<ChipWeights, LoadError> {
         let mut taken: BTreeMap<FileId, Ranges> = BTreeMap::new();
         for load in self.chip(chip)? {
             for part in load?.parts {
                 let ranges = taken.entry(part.file).or_default();
-                part.ranges.into_iter().for_each(|range| ranges.add(range));
+                ranges.extend(part.ranges);
             }
         }
         let (mut bytes, mut reads) = (0, 0);
@@ -118,10 +96,10 @@ impl Loader<'_> {
             };
             let length = self.checkpoint.file(file).len();
             let mut map = memmap2::MmapMut::map_anon(length).map_err(failed(0..length as u64))?;
-            for range in taken.remove(&file).unwrap_or_default().merged() {
+            for range in taken.remove(&file).unwrap_or_default().merged().into_vec() {
                 // Ranges are of tensors, which lie in their files.
                 source
-                    .read(file, range.start, &mut map[range.start as usize..range.end as usize])
+                    .read_at(file.0, range.start, &mut map[range.start as usize..range.end as usize])
                     .map_err(failed(range.clone()))?;
                 bytes += range.end - range.start;
                 reads += 1;

@@ -2,21 +2,23 @@
 //!
 //! In: a bundle and the headers of an opened checkpoint. Out: a [`Load`] for every weight of a chip, the bytes themselves
 //! ([`Loader::fetch`]), and an account over all chips ([`Loader::account`]). Which indices a chip takes is the bundle's to say, where an
-//! element lies the headers'; nothing else of the compiler is used.
+//! element lies the headers'; from both [`logos_bundle::load`] finds the bytes, as it does for a binary without the compiler.
 
 mod account;
 mod fetch;
-mod spans;
 
 use std::ops::Range;
 
-use logos_bundle::view::{Binding, BindingClass, Bundle, Program, ProgramRole, Sharding, Storage as Kept, Tier};
+use logos_bundle::load::{self, Mismatch, Place, Stored};
+use logos_bundle::view::{Bundle, Storage as Kept, Tier};
 
 pub use account::{Account, Excess, Reading, Why};
-pub use fetch::{ByteSource, ChipStore, ChipWeights, Files};
+pub use fetch::{ChipStore, ChipWeights, Files};
+pub use logos_bundle::load::ReadAt;
 
 use super::headers::{FileId, TensorId};
 use super::open::Checkpoint;
+use super::resolve::{Parts, Resolved};
 use super::storage::Storage;
 use crate::Refusal;
 
@@ -145,87 +147,71 @@ impl<'a> Loader<'a> {
         if chip >= chips {
             return Err(LoadError::Chip { chip, chips });
         }
-        let Loader { bundle, checkpoint } = *self;
-        let end = move |role| bundle.programs().filter(move |program| program.role() == role).map(|p| (p, None));
-        let layers = bundle.layers().filter_map(|layer| Some((layer.program()?, Some(layer.index()))));
-        let parts = end(ProgramRole::Embed).chain(layers).chain(end(ProgramRole::Head));
-        let weights = parts.flat_map(|(program, layer)| {
-            let weights = program.bindings().filter(|binding| binding.class() == BindingClass::Weight);
-            weights.flat_map(move |binding| {
-                let apart = if binding.stacked() { 1 } else { binding.copies().max(1) };
-                (0..apart).map(move |copy| (program, layer, binding, copy))
-            })
-        });
-        Ok(weights.map(move |(program, layer, binding, copy)| {
-            Taking { bundle, checkpoint, program, binding, layer, copy, chip }.load()
-        }))
+        let checkpoint = self.checkpoint;
+        let loads = load::loads(self.bundle, chip).ok_or(LoadError::Chip { chip, chips })?;
+        Ok(loads.map(move |load| located(checkpoint, &load)))
     }
 }
 
-/// One weight of a chip.
-struct Taking<'a> {
-    bundle: Bundle<'a>,
-    checkpoint: &'a Checkpoint,
-    program: Program<'a>,
-    binding: Binding<'a>,
-    layer: Option<u32>,
-    copy: u32,
-    chip: u32,
+/// A chip's load with the bytes of a checkpoint.
+fn located(checkpoint: &Checkpoint, load: &load::Load<'_>) -> Result<Load, LoadError> {
+    let headers = checkpoint.headers();
+    let value = load.value().to_string();
+    let tensor = load.tensor().map(|name| name.to_string()).unwrap_or_default();
+    let resolved = headers.resolve(&tensor).map_err(Box::new)?;
+    let Some(resolved) = resolved else { return Err(LoadError::Missing { tensor, value }) };
+    let ranges = load.ranges(&stored(checkpoint, &resolved));
+    let ranges =
+        ranges.map_err(|Mismatch { expected, found }| LoadError::Shape { tensor: tensor.clone(), expected, found })?;
+    let parts = resolved.parts.ids().zip(ranges).map(|(tensor, ranges)| Bytes {
+        tensor,
+        file: headers.file_of(tensor),
+        ranges: ranges.into_vec(),
+    });
+    let runs = |runs: logos_bundle::view::Runs| -> Vec<Range<u64>> {
+        runs.map(|run| u64::from(run.start)..u64::from(run.start) + u64::from(run.length)).collect()
+    };
+    Ok(Load {
+        program: load.program().name().to_string(),
+        value,
+        layer: load.layer(),
+        expert: load.expert(),
+        tensor,
+        parts: parts.collect(),
+        rows: runs(load.rows()),
+        columns: runs(load.columns()),
+        transposed: load.transposed(),
+        stored: headers.get(resolved.parts.first()).storage,
+        kept: load.storage(),
+        tier: load.tier(),
+        copies: load.chips(),
+    })
 }
 
-impl Taking<'_> {
-    fn load(&self) -> Result<Load, LoadError> {
-        let Taking { binding, chip, .. } = self;
-        let layer = self.layer.unwrap_or(0);
-        let value = binding.name(layer).to_string();
-        let tensor = binding.tensor_of(layer, self.copy).map(|name| name.to_string()).unwrap_or_default();
-        let headers = self.checkpoint.headers();
-        let resolved = headers.resolve(&tensor).map_err(Box::new)?;
-        let Some(resolved) = resolved else { return Err(LoadError::Missing { tensor, value }) };
-        let mut expected = binding.stored().map(u64::from).to_vec();
-        let experts = if binding.stacked() { binding.copies() } else { 1 };
-        if binding.stacked() {
-            expected.insert(0, experts.into());
+/// Where a tensor lies, as its headers say, which were held to their files.
+fn stored(checkpoint: &Checkpoint, resolved: &Resolved) -> Stored {
+    let place = |id: TensorId| {
+        let storage = checkpoint.headers().get(id).storage;
+        Place {
+            file: checkpoint.headers().file_of(id).0,
+            offset: checkpoint.extent(id).start,
+            block_elements: storage.block_elements(),
+            block_bytes: storage.block_bytes(),
         }
-        let found = &resolved.shape;
-        let elements = |shape: &[u64]| shape.iter().try_fold(1u64, |n, &axis| n.checked_mul(axis));
-        let alike = elements(found).is_some()
-            && elements(found) == elements(&expected)
-            && found.iter().zip(&expected).take(expected.len() - 1).all(|(a, b)| a == b);
-        if !alike {
-            return Err(LoadError::Shape { tensor, expected, found: found.clone() });
+    };
+    let parts = match resolved.parts {
+        Parts::Plain(id) => load::Parts::Plain(place(id)),
+        Parts::Scaled { values, scales, block } => {
+            load::Parts::Scaled { values: place(values), scales: place(scales), block }
         }
-        let runs = |runs: logos_bundle::view::Runs| -> Vec<Range<u64>> {
-            runs.map(|run| u64::from(run.start)..u64::from(run.start) + u64::from(run.length)).collect()
-        };
-        let [rows, columns] = [runs(binding.axis0(*chip)), runs(binding.axis1(*chip))];
-        let width = u64::from(binding.stored()[1]);
-        let spans = spans::Taken {
-            experts: binding.stacked().then_some(experts.into()),
-            rows: &rows,
-            columns: &columns,
-            width,
-        };
-        let parts = spans.bytes(self.checkpoint, &resolved);
-        let held = binding.value();
-        let parts_of_value = held.map_or(1, |held| match held.sharding() {
-            Sharding::Rows { parts } | Sharding::Columns { parts } => parts.max(1),
-            _ => 1,
-        });
-        Ok(Load {
-            program: self.program.name().to_string(),
-            value,
-            layer: self.layer,
-            expert: (!binding.stacked() && binding.copies() > 1).then_some(self.copy),
-            tensor,
-            parts,
-            rows,
-            columns,
-            transposed: binding.transposed(),
-            stored: headers.get(resolved.parts.first()).storage,
-            kept: held.map_or(Kept::Unknown(u32::MAX), |held| held.storage()),
-            tier: held.and_then(|held| held.tier()),
-            copies: self.bundle.chips() / parts_of_value,
-        })
+        Parts::Mxfp4 { blocks, scales } => load::Parts::Mxfp4 { blocks: place(blocks), scales: place(scales) },
+    };
+    let arrangement = &resolved.arrangement;
+    Stored {
+        shape: resolved.shape.clone(),
+        parts,
+        first_row: arrangement.first_row as u64,
+        rows: arrangement.rows,
+        columns: arrangement.columns,
     }
 }

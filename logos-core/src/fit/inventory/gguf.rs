@@ -32,17 +32,21 @@ impl Gguf {
     pub(super) fn of(is_matrix: bool, (runs, run): (u128, u128), count: u32) -> Result<Gguf, TooLarge> {
         let count = u64::from(count);
         let (block, _) = Storage::Q8_0.block();
-        let storage = match is_matrix {
-            true if run.is_multiple_of(u128::from(block)) => Storage::Q8_0,
-            true => Storage::F16,
-            false => Storage::F32,
-        };
-        let bytes = word(stored(runs, run, storage)?)?;
-        let none = Gguf { bytes, ..Gguf::default() };
-        Ok(match storage {
-            Storage::Q8_0 => Gguf { q8_0_tensors: count, q8_0_bytes: bytes, ..none },
-            Storage::F16 | Storage::Bf16 => Gguf { f16_tensors: count, f16_bytes: bytes, ..none },
-            Storage::F32 | Storage::I32 => Gguf { f32_tensors: count, f32_bytes: bytes, ..none },
+        let bytes = |storage| word(stored(runs, run, storage)?);
+        let none = Gguf::default();
+        Ok(match is_matrix {
+            true if run.is_multiple_of(u128::from(block)) => {
+                let bytes = bytes(Storage::Q8_0)?;
+                Gguf { q8_0_tensors: count, q8_0_bytes: bytes, bytes, ..none }
+            }
+            true => {
+                let bytes = bytes(Storage::F16)?;
+                Gguf { f16_tensors: count, f16_bytes: bytes, bytes, ..none }
+            }
+            false => {
+                let bytes = bytes(Storage::F32)?;
+                Gguf { f32_tensors: count, f32_bytes: bytes, bytes, ..none }
+            }
         })
     }
 

@@ -129,6 +129,8 @@ const fn format_of(storage: Storage) -> Option<&'static str> {
         Storage::F16 => Some("fp16"),
         Storage::Bf16 => Some("bf16"),
         Storage::Q8_0 => Some("int8"),
+        Storage::F8E4M3 => Some("fp8"),
+        Storage::Mxfp4 => Some("mxfp4"),
         Storage::I32 => None,
     }
 }

@@ -441,7 +441,7 @@ fn words_that_are_not_known() {
         "Activations are bf16",
         "Activations are bf8",
         expect![[r#"
-            2:17: unknown storage `bf8`; known here: f32, f16, bf16, q8_0, i32
+            2:17: unknown storage `bf8`; known here: f32, f16, bf16, q8_0, i32, f8_e4m3, mxfp4
         "#]],
     );
     edited(
@@ -585,14 +585,14 @@ fn declarations_that_no_chip_can_hold() {
         "Wo3 be a 6144 by 5120 weight of Real, stored bf16",
         "Wo3 be a 6144 by 5120 weight of Real, stored i32",
         expect![[r#"
-            16:43: `Wo3`: `stored` must be f32, f16 or bf16 (weights also q8_0), found i32
+            16:43: `Wo3`: `stored` must be f32, f16 or bf16 (weights also q8_0, f8_e4m3 or mxfp4), found i32
         "#]],
     );
     edited(
         "Let Kc3 be 8 of 262144 by 1024 state of Real, stored bf16",
         "Let Kc3 be 8 of 262144 by 1024 state of Real, stored q8_0",
         expect![[r#"
-            14:47: `Kc3`: `stored` must be f32, f16 or bf16 (weights also q8_0), found q8_0
+            14:47: `Kc3`: `stored` must be f32, f16 or bf16 (weights also q8_0, f8_e4m3 or mxfp4), found q8_0
         "#]],
     );
     edited(

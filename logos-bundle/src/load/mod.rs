@@ -1,0 +1,205 @@
+//! What each chip loads of a checkpoint, and reading exactly that: for a user's own binary, with no compiler in it.
+//!
+//! In: a bundle, and for each tensor that it names where a checkpoint keeps it ([`Stored`], which is the user's to say, or
+//! `logos-core`'s, which reads headers). Out: for a chip every weight ([`loads`]: from which tensor, which rows and columns, kept
+//! how and where), the byte ranges that hold it ([`Load::ranges`]) and those bytes ([`Ranges::read`]). Which indices a chip takes is
+//! the bundle's to say alone.
+//!
+//! Under the feature `load`, which needs `std` and nothing else.
+
+mod order;
+mod ranges;
+mod read;
+mod spans;
+mod stored;
+#[cfg(test)]
+mod tests;
+
+pub use order::Order;
+pub use ranges::Ranges;
+pub use read::ReadAt;
+pub use stored::{Parts, Place, Stored};
+
+use std::error::Error;
+use std::fmt;
+use std::vec::Vec;
+
+use crate::view::{Binding, BindingClass, Bundle, Name, Program, ProgramRole, Runs, Sharding, Storage, Tier};
+
+/// What a chip loads for one weight of a layer, of the embedding or of the head; where experts are tensors of their own, for one
+/// expert.
+#[derive(Clone, Copy, Debug)]
+pub struct Load<'a> {
+    program: Program<'a>,
+    binding: Binding<'a>,
+    layer: Option<u32>,
+    expert: u32,
+    chip: u32,
+    chips: u32,
+}
+
+/// What a chip loads: of the embedding, of each layer, of the head, in the order of the programs' bindings. None for a chip that the
+/// deployment does not have.
+pub fn loads(bundle: Bundle<'_>, chip: u32) -> Option<impl Iterator<Item = Load<'_>>> {
+    let chips = bundle.chips();
+    if chip >= chips {
+        return None;
+    }
+    let end = move |role| bundle.programs().filter(move |program| program.role() == role).map(|p| (p, None));
+    let layers = bundle.layers().filter_map(|layer| Some((layer.program()?, Some(layer.index()))));
+    let parts = end(ProgramRole::Embed).chain(layers).chain(end(ProgramRole::Head));
+    Some(parts.flat_map(move |(program, layer)| {
+        let weights = program.bindings().filter(|binding| binding.class() == BindingClass::Weight);
+        weights.flat_map(move |binding| {
+            let apart = if binding.stacked() { 1 } else { binding.copies().max(1) };
+            (0..apart).map(move |expert| Load { program, binding, layer, expert, chip, chips })
+        })
+    }))
+}
+
+impl<'a> Load<'a> {
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> Program<'a> {
+        self.program
+    }
+
+    /// How the program names and finds the weight.
+    #[must_use]
+    pub fn binding(&self) -> Binding<'a> {
+        self.binding
+    }
+
+    /// The layer; none for embedding and head.
+    #[must_use]
+    pub fn layer(&self) -> Option<u32> {
+        self.layer
+    }
+
+    /// The expert, where each is a tensor of its own.
+    #[must_use]
+    pub fn expert(&self) -> Option<u32> {
+        (!self.binding.stacked() && self.binding.copies() > 1).then_some(self.expert)
+    }
+
+    /// The program's value, the layer filled in.
+    #[must_use]
+    pub fn value(&self) -> Name<'a> {
+        self.binding.name(self.layer.unwrap_or(0))
+    }
+
+    /// The checkpoint's tensor; none in a damaged bundle.
+    #[must_use]
+    pub fn tensor(&self) -> Option<Name<'a>> {
+        self.binding.tensor_of(self.layer.unwrap_or(0), self.expert)
+    }
+
+    /// Experts that the tensor has an axis for, before the two of rows and columns; all of them are taken. None where it has no such axis.
+    #[must_use]
+    pub fn stacked(&self) -> Option<u32> {
+        self.binding.stacked().then(|| self.binding.copies())
+    }
+
+    /// Indices of the tensor's axis 0 (of each expert's, where they are stacked), in the value's own order.
+    #[must_use]
+    pub fn rows(&self) -> Runs {
+        self.binding.axis0(self.chip)
+    }
+
+    /// Indices of axis 1, further axes folded in.
+    #[must_use]
+    pub fn columns(&self) -> Runs {
+        self.binding.axis1(self.chip)
+    }
+
+    /// Whether the program's rows are the tensor's axis 1.
+    #[must_use]
+    pub fn transposed(&self) -> bool {
+        self.binding.transposed()
+    }
+
+    /// How the program keeps it.
+    #[must_use]
+    pub fn storage(&self) -> Storage {
+        self.binding.value().map_or(Storage::Unknown(u32::MAX), |value| value.storage())
+    }
+
+    /// The memory it is kept in.
+    #[must_use]
+    pub fn tier(&self) -> Option<Tier> {
+        self.binding.value().and_then(|value| value.tier())
+    }
+
+    /// Bytes of the chip's share, as the program keeps it.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let apart = if self.binding.stacked() { 1 } else { u64::from(self.binding.copies().max(1)) };
+        self.binding.bytes() / apart
+    }
+
+    /// Chips that hold the same: 1 where it is split over all of them.
+    #[must_use]
+    pub fn chips(&self) -> u32 {
+        let parts = self.binding.value().map_or(1, |value| match value.sharding() {
+            Sharding::Rows { parts } | Sharding::Columns { parts } => parts.max(1),
+            Sharding::Whole | Sharding::Partial | Sharding::Unknown(_) => 1,
+        });
+        self.chips / parts
+    }
+
+    /// The bytes of the stored tensors that hold it, for each of [`Parts::places`]; of blocks that are taken in part, the whole.
+    ///
+    /// # Errors
+    /// [`Mismatch`] where the tensor has another shape than the bundle was compiled for, or says of itself what cannot be.
+    pub fn ranges(&self, stored: &Stored) -> Result<Vec<Ranges>, Mismatch> {
+        let mut expected: Vec<u64> = self.binding.stored().map(u64::from).to_vec();
+        if let Some(experts) = self.stacked() {
+            expected.insert(0, experts.into());
+        }
+        let found = &stored.shape;
+        let elements = |shape: &[u64]| shape.iter().try_fold(1u64, |n, &axis| n.checked_mul(axis));
+        // Further axes are folded into the last.
+        let alike = elements(found).is_some()
+            && elements(found) == elements(&expected)
+            && found.iter().zip(&expected).take(expected.len() - 1).all(|(a, b)| a == b);
+        if !alike {
+            return Err(Mismatch { expected, found: found.clone() });
+        }
+        let runs =
+            |runs: Runs| runs.map(|run| u64::from(run.start)..u64::from(run.start) + u64::from(run.length)).collect();
+        let [rows, columns]: [Vec<_>; 2] = [runs(self.rows()), runs(self.columns())];
+        let width = u64::from(self.binding.stored()[1]);
+        let taken = spans::Taken { experts: self.stacked().map(u64::from), rows: &rows, columns: &columns, width };
+        taken.ranges(stored).ok_or(Mismatch { expected, found: found.clone() })
+    }
+}
+
+impl fmt::Display for Load<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let turned = if self.transposed() { ", transposed" } else { "" };
+        write!(f, "{}: ", self.value())?;
+        match self.tensor() {
+            Some(tensor) => write!(f, "{tensor}")?,
+            None => write!(f, "no tensor")?,
+        }
+        write!(f, ", rows {}, columns {}{turned}, kept as {}", self.rows(), self.columns(), self.storage())
+    }
+}
+
+/// A tensor that is not what the bundle was compiled for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The bundle's shape, further axes folded into the last.
+    pub expected: Vec<u64>,
+    /// The tensor's.
+    pub found: Vec<u64>,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Mismatch { expected, found } = self;
+        write!(f, "axes {found:?}, the bundle was compiled for {expected:?}, further axes folded into the last")
+    }
+}
+
+impl Error for Mismatch {}
