@@ -101,9 +101,9 @@ fn released_models() {
         sweep(&format!("configs/{model}"), 4096, widths, |form, tp, sections| {
             for (name, interval, bound) in sections {
                 println!("{model}, {form:?}, tp {tp}, {name}: {:.3}", *interval as f64 / *bound as f64);
-                // A step of one token waits for the memory, but for the way through the router.
+                // A step of one token waits for the memory, but for the way through the router and for states that SRAM reads out.
                 let decodes = matches!(form, Form::Decode { .. }) && name.ends_with("experts");
-                assert!(!decodes || 8 * (interval - bound) <= *bound, "{model}, {form:?}, tp {tp}, {name}");
+                assert!(!decodes || *interval <= 2 * bound, "{model}, {form:?}, tp {tp}, {name}");
             }
         });
     }

@@ -192,28 +192,43 @@ pub(super) const fn ports(
                 hold_holds(s.interval, s.edge_at(next), u.start, v.start, capacity, &g, l);
             }
         }
-        if u.first != UNREACHED {
-            // Distances from the input's load, at initiation intervals alone: first firing to first, last to last.
+        if u.last != UNREACHED {
+            // Distances from the input's last token, at initiation intervals alone, to the first and to the last firing.
             let (a, b) = groups_of;
-            let own = if u.turn == NONE { u.ii } else { least(&p.frame.chip, &u) };
-            let taken = if v.turn == NONE { v.ii } else { least(&p.frame.chip, &v) };
+            let own = paced(&p.frame.chip, &u);
             let way = latency - u.ii + own;
-            let first = u.first + way + if a == 1 { 0 } else { (a - 1) * own };
-            let last = u.last + way + if b == 1 { 0 } else { (b - 1) * taken };
+            let first = if holds == 1 {
+                u.last + way
+            } else if u.first != UNREACHED {
+                u.first + way + if a == 1 { 0 } else { (a - 1) * own }
+            } else {
+                UNREACHED
+            };
             if first > v.first {
                 s.stages[to].first = first;
             }
-            if last > v.last {
-                s.stages[to].last = last;
+            if holds != 1 {
+                let last = u.last + way + if b == 1 { 0 } else { (b - 1) * paced(&p.frame.chip, &v) };
+                if last > v.last {
+                    s.stages[to].last = last;
+                }
             }
+        }
+    }
+    let v = &s.stages[to];
+    if v.first != UNREACHED {
+        let own = paced(&p.frame.chip, v);
+        let last = v.first + (v.firings - 1) * own;
+        if last > v.last {
+            s.stages[to].last = last;
         }
     }
 }
 
 /// The interval a stage's bound counts with: a load's in a turn is the schedule's choice, and no choice is below its token's
 /// bytes at the memory's whole rate.
-const fn least(c: &Chip, v: &Stage) -> i128 {
-    if v.tier > 2 || c.rate[v.tier as usize] == 0 {
+pub(super) const fn paced(c: &Chip, v: &Stage) -> i128 {
+    if v.turn == NONE || v.tier > 2 || c.rate[v.tier as usize] == 0 {
         return v.ii;
     }
     largest(1, ceil!(v.bytes * 65536, c.rate[v.tier as usize]))

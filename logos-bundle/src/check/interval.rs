@@ -2,6 +2,7 @@
 //! bound on the interval, the order of sites.
 
 use super::MAX_TURNS;
+use super::edges::paced;
 use super::frame::Chip;
 use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
 use super::parts::Recurrence;
@@ -18,6 +19,8 @@ struct Sums {
     /// Bytes per 65,536 cycles that the loads of a turn ask for, and how many they are.
     rate: [i128; MAX_TURNS],
     loads: [u32; MAX_TURNS],
+    /// Largest `f * II` of a load in a turn at the memory's whole rate.
+    load: i128,
     /// Largest `f * II` of a stage out of turns, and of one whose recurrence gives its interval.
     stage: i128,
     recurrence: i128,
@@ -33,6 +36,7 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
         stored: [0; 3],
         rate: [0; MAX_TURNS],
         loads: [0; MAX_TURNS],
+        load: 0,
         stage: 0,
         recurrence: 0,
         first: s.stages[0].start,
@@ -63,6 +67,7 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
 
 /// The stages: each one's interval from the unit model, its period inside the section's, its sites after those before.
 const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
+    let c = &p.frame.chip;
     let mut k = 0;
     let end = s.count;
     count!(l, end, 9 * 1, 6 * 3);
@@ -100,7 +105,10 @@ const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
                 turn(s, p, k, sums, l);
             }
         }
-        if !windowed {
+        if windowed {
+            let total = v.firings * paced(c, v);
+            sums.load = if total > sums.load { total } else { sums.load };
+        } else {
             let total = v.firings * v.ii;
             if recurrence > work {
                 sums.recurrence = if total > sums.recurrence { total } else { sums.recurrence };
@@ -216,14 +224,13 @@ const fn layer_loop(p: &Program<'_>, s: &Section, l: &mut Ledger) -> i128 {
     let (have, need) = (have + last * x.period, need + last * y.period);
     hold!(l, 6, have >= need, at, need, have, "start of the next layer's last input token, at least");
     // A result that no edge leads to from the input is as far as nothing.
-    let around = if y.first > y.last { y.first } else { y.last };
-    if around == UNREACHED { 0 } else { around + latency }
+    if y.last == UNREACHED { 0 } else { y.last + latency }
 }
 
 /// The bound on the interval, and what it says binds.
 const fn bound(s: &Section, c: &Chip, sums: &Sums, once: bool, looped: i128, l: &mut Ledger) {
     let at = s.at();
-    let mut memory = 0;
+    let mut memory = sums.load;
     let mut tier = 1;
     while tier <= 2 {
         let bytes = (sums.loaded[tier] + sums.stored[tier]) * 65536;

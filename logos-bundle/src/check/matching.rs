@@ -54,7 +54,7 @@ const fn input(p: &mut Program<'_>, s: &mut Section, st: &Statement, k: usize, p
     stage(p, s, k, &e, &[0; parts::MOST], l);
     emits(p, s, st.result, k);
     s.input = k as u32;
-    (s.stages[k].first, s.stages[k].last) = (0, 0);
+    s.stages[k].last = 0;
     k + 1
 }
 

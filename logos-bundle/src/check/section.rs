@@ -36,7 +36,7 @@ pub(super) struct Stage {
     pub(super) taken: i128,
     pub(super) given: i128,
     pub(super) read: bool,
-    /// Least distances from the input's load at initiation intervals alone: first firing to first, last to last.
+    /// Least distances from the last firing of the input's load, at initiation intervals alone, to the first and to the last.
     pub(super) first: i128,
     pub(super) last: i128,
 }

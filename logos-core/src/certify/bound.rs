@@ -18,12 +18,16 @@ pub(super) fn of(
         let bytes = memory::bound(unit, stages, tier).ok_or(PlaceError::Range)?;
         best.0 = best.0.max(bytes);
     }
+    let own: Vec<u64> = stages.iter().map(|stage| memory::least_interval(unit, stage)).collect();
+    for (stage, own) in stages.iter().zip(&own).filter(|(stage, _)| stage.is_windowed()) {
+        best.0 = best.0.max(stage.firings.saturating_mul(*own));
+    }
     let work = busiest(unit, stages);
     if work.0 > best.0 {
         best = work;
     }
-    if let Some((x, xo)) = ends {
-        let around = loop_bound(unit, stages, edges, x, xo);
+    if let Some(ends) = ends {
+        let around = around(unit, stages, edges, ends, &own);
         if around > best.0 {
             best = (around, Binder::Loop);
         }
@@ -57,28 +61,35 @@ fn carried(unit: &UnitModel, stage: &Stage) -> u64 {
     recurrence(unit, stage.recurrence, stage.work.a.div_ceil(na), stage.work.b.div_ceil(nb), nb)
 }
 
-/// Least distance around the layer loop that any schedule with these initiation intervals has.
-fn loop_bound(unit: &UnitModel, stages: &[Stage], edges: &[Edge], x: StageId, xo: StageId) -> u64 {
+/// Least distance around the layer loop, from the input's last firing to the next input's, of any schedule whose initiation
+/// intervals are no less than `own`.
+pub(super) fn around(
+    unit: &UnitModel,
+    stages: &[Stage],
+    edges: &[Edge],
+    (x, xo): (StageId, StageId),
+    own: &[u64],
+) -> u64 {
+    // Least cycles from the input's last firing to each stage's first and to its last.
     let mut first: Vec<Option<u64>> = vec![None; stages.len()];
     let mut last = first.clone();
-    first[x.index()] = Some(0);
     last[x.index()] = Some(0);
+    // Edges are in order of consumer, and a consumer stands after its producers.
     for edge in edges {
-        let (Some(e), Some(z)) = (first[edge.from.index()], last[edge.from.index()]) else { continue };
-        let (from, to) = (&stages[edge.from.index()], &stages[edge.to.index()]);
-        let (own, taken) = (memory::least_interval(unit, from), memory::least_interval(unit, to));
-        let cycles = latency::forward(unit, from, to) - from.ii + own;
-        let (head, tail) = match edge.flow {
-            Flow::Stream { .. } => (0, 0),
-            Flow::Hold { groups } => ((from.firings / groups - 1) * own, (to.firings / groups - 1) * taken),
+        let (u, v) = (edge.from.index(), edge.to.index());
+        let Some(ended) = last[u] else { continue };
+        let cycles = latency::forward(unit, &stages[u], &stages[v]) - stages[u].ii + own[u];
+        let (begun, ended) = match edge.flow {
+            Flow::Stream { .. } => (first[u].map(|e| e + cycles), ended + cycles),
+            Flow::Hold { groups: 1 } => (Some(ended + cycles), 0),
+            Flow::Hold { groups } => {
+                let (a, b) = (stages[u].firings / groups, stages[v].firings / groups);
+                (first[u].map(|e| e + cycles + (a - 1) * own[u]), ended + cycles + (b - 1) * own[v])
+            }
         };
-        let to = edge.to.index();
-        first[to] = first[to].max(Some(e + head + cycles));
-        last[to] = last[to].max(Some(z + cycles + tail));
+        first[v] = first[v].max(begun);
+        let through = first[v].map_or(0, |e| e + (stages[v].firings - 1) * own[v]);
+        last[v] = last[v].max(Some(ended.max(through)));
     }
-    let back = latency::forward(unit, &stages[xo.index()], &stages[x.index()]);
-    match (first[xo.index()], last[xo.index()]) {
-        (Some(e), Some(z)) => e.max(z) + back,
-        _ => 0,
-    }
+    last[xo.index()].map_or(0, |z| z + latency::forward(unit, &stages[xo.index()], &stages[x.index()]))
 }

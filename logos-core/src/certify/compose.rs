@@ -9,7 +9,6 @@ use crate::lower::{Context, Cuts, Homes, StatementError, has_barrier, lower};
 use crate::place::PlaceError;
 use crate::spatial::{Binder, Section, SpatialProgram, Tier};
 
-use super::levels::Budget;
 use super::schedule::{Order, certify};
 
 /// What a program is for its deployment.
@@ -110,19 +109,15 @@ fn best_groups(
 ) -> Result<Section, ComposeError> {
     let chips = u64::from(cx.program.chips);
     let resident = cx.resident_bytes();
-    let attempt = |rows: u64, budget: Budget| {
+    let attempt = |rows: u64| {
         let lowered = lower(cx, cuts, section, rows).map_err(ComposeError::Statement)?;
-        certify(cx.unit, chips, lowered, order, resident, budget).map_err(ComposeError::Place)
+        certify(cx.unit, chips, lowered, order, resident).map_err(ComposeError::Place)
     };
-    let mut best = attempt(cx.rows_of_program, Budget::Work);
-    // Near the bound another budget gains too little for the time it takes to try.
-    if !best.as_ref().is_ok_and(|section| section.interval - section.bound <= section.bound / 64) {
-        best = better(best, attempt(cx.rows_of_program, Budget::WorkAndBytes));
-    }
+    let mut best = attempt(cx.rows_of_program);
     if cx.tokens() > 1 && !has_barrier(cx, range) {
         let sizes = GROUP_ROWS.into_iter().map(|near| group_size(cx.unit, cx.rows_of_program, near));
         for rows in sizes.filter(|&rows| rows < cx.rows_of_program) {
-            best = better(best, attempt(rows, Budget::Work));
+            best = better(best, attempt(rows));
         }
     }
     best

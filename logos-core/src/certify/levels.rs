@@ -1,6 +1,10 @@
 //! Phases of a section with one group: how many whole values stand between a stage and the section's inputs.
 
+use crate::chip::UnitModel;
+use crate::place::Budget;
 use crate::spatial::{Edge, Flow, Stage};
+
+use super::memory;
 
 /// For each stage the most holds on a path to it; a load has its reader's, and so has a gather, which waits for its ids. Where
 /// ids are loaded, their load has the level before the gather's, so that the two are not in one turn of the memory.
@@ -35,40 +39,31 @@ pub(super) fn of(stages: &[Stage], edges: &[Edge], groups: u64) -> Vec<u32> {
     levels
 }
 
-/// How time is shared between the phases of a section with one group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Budget {
-    /// By the square root of a phase's work, which minimises a sum of phases where memory does not bind.
-    Work,
-    /// By that and by a phase's bytes, so that compute keeps up with its own window of the memory.
-    WorkAndBytes,
-}
-
-/// Shares of time, in units of 2⁻²⁰, for the stages of a section with one group: phases follow one another, so each gets
-/// a budget of its own.
-pub(super) fn shares(stages: &[Stage], levels: &[u32], budget: Budget) -> Vec<u64> {
+/// What each stage of a section with one group may take: phases follow one another, so each has a budget of its own.
+///
+/// It is by the square root of the phase's work, which minimises a sum of phases. One whose loads cannot be there before it begins
+/// takes as long as they do, and being much faster would gain it nothing, but for the firings with which it begins and ends: `tied` has for each load the
+/// bytes that are not read ahead.
+pub(super) fn budgets(unit: &UnitModel, stages: &[Stage], levels: &[u32], tied: &[u64]) -> Vec<Budget> {
     const WHOLE: u128 = 1 << 20;
     let count = levels.iter().max().map_or(0, |&l| l as usize + 1);
-    let (mut bytes, mut work) = (vec![0u128; count], vec![0u128; count]);
-    for (stage, &level) in stages.iter().zip(levels) {
-        let firings = u128::from(stage.firings);
-        if stage.is_windowed() {
-            bytes[level as usize] += u128::from(stage.bytes) * firings;
+    let (mut least, mut work) = (vec![0u64; count], vec![0u128; count]);
+    for ((stage, &level), &tied) in stages.iter().zip(levels).zip(tied) {
+        if tied > 0 {
+            let enough = memory::cycles(unit, stage, tied).saturating_mul(stage.firings.min(64)) / 128;
+            let least = &mut least[level as usize];
+            // Loads of one memory come one after another, those from scratchpads at the same time.
+            *least = if stage.is_windowed() { *least + enough } else { enough.max(*least) };
         }
         let units = u128::from(stage.work.base) * u128::from(stage.work.a) * u128::from(stage.work.b);
-        work[level as usize] += units * firings;
+        work[level as usize] += units * u128::from(stage.firings);
     }
     let roots: Vec<u128> = work.iter().map(|&w| w.isqrt()).collect();
-    let of = |part: u128, whole: u128| (WHOLE * part).checked_div(whole).unwrap_or(0);
-    let (all_bytes, all_roots): (u128, u128) = (bytes.iter().sum(), roots.iter().sum());
-    let share = |level: usize| {
-        let by_work = of(roots[level], all_roots);
-        let by_bytes = match budget {
-            Budget::Work => 0,
-            Budget::WorkAndBytes => of(bytes[level], all_bytes),
-        };
-        (by_work + by_bytes).max(1) as u64
+    let all: u128 = roots.iter().sum();
+    let budget = |level: usize| {
+        let share = (WHOLE * roots[level]).checked_div(all).unwrap_or(0);
+        Budget { share: share.max(1) as u64, least: least[level] }
     };
-    let by_level: Vec<u64> = (0..count).map(share).collect();
+    let by_level: Vec<Budget> = (0..count).map(budget).collect();
     levels.iter().map(|&level| by_level[level as usize]).collect()
 }

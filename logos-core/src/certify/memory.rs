@@ -53,14 +53,17 @@ fn moved(stages: &[Stage], tier: Tier, which: impl Fn(&Stage) -> bool) -> u128 {
     of_tier.map(|s| u128::from(s.bytes) * u128::from(s.firings)).sum()
 }
 
-/// A load's place in the order of turns: its phase, and within it what is held whole before what streams.
+/// A load's place in the order of turns: its phase, and within it what is held whole before what streams, and that before what is
+/// `followed`.
 ///
-/// A reader that holds one operand and streams another would otherwise wait for the held one as long as for the stream.
-pub(super) fn ranks(levels: &[u32], edges: &[Edge]) -> Vec<u32> {
-    let mut ranks: Vec<u32> = levels.iter().map(|&level| 2 * level).collect();
+/// A reader that holds one operand and streams another would otherwise wait for the held one as long as for the stream, and what is not followed
+/// is read before its reader begins.
+pub(super) fn ranks(levels: &[u32], edges: &[Edge], followed: &[bool]) -> Vec<u32> {
+    let mut ranks: Vec<u32> = levels.iter().map(|&level| 3 * level).collect();
     for edge in edges {
         if matches!(edge.flow, Flow::Stream { .. }) {
-            ranks[edge.from.index()] = 2 * levels[edge.from.index()] + 1;
+            let load = edge.from.index();
+            ranks[load] = 3 * levels[load] + 1 + u32::from(followed[load]);
         }
     }
     ranks
@@ -69,8 +72,9 @@ pub(super) fn ranks(levels: &[u32], edges: &[Edge]) -> Vec<u32> {
 /// Puts every load of HBM and DDR into a turn and gives it its period.
 ///
 /// One turn a rank, its loads sharing the window at an even rate, no window shorter than the pace of its loads' readers
-/// (`pace`, cycles an iteration); in a `steady` pipeline of groups there is one rank, whose turn lasts the interval. `interval` is
-/// a lower bound on H. Returns the turns, each as early as those before it allow: see [`postpone`].
+/// (`pace`, cycles an iteration); what whole cycles a token leave of a turn's rate is given to loads of the next ranks that are content with it. In a
+/// `steady` pipeline of groups there is one rank, whose turn lasts the interval. `interval` is a lower bound on H. Returns the turns, each as early as
+/// those before it allow: see [`postpone`].
 ///
 /// # Errors
 /// [`PlaceError::Range`] where the stores alone exceed the tier's rate or times leave the range of the rules.
@@ -82,42 +86,69 @@ pub(super) fn take_turns(
     steady: bool,
     interval: u64,
 ) -> Result<Vec<Turn>, PlaceError> {
-    let mut turns = Vec::new();
+    let mut turns: Vec<Turn> = Vec::new();
     for tier in WINDOWED {
         let stores = moved(stages, tier, |s| s.primitive == Primitive::Store);
         let stored = (u128::from(RATE_CYCLES) * stores).div_ceil(u128::from(interval.max(1)));
-        let free = u128::from(rate(unit, tier)).saturating_sub(stored);
+        let free = u128::from(rate(unit, tier)).saturating_sub(stored) as u64;
         let mut loads: Vec<usize> =
             (0..stages.len()).filter(|&i| stages[i].is_windowed() && stages[i].tier == Some(tier)).collect();
         loads.sort_by_key(|&i| ranks[i]);
         let mut start = 0u64;
-        for members in loads.chunk_by(|&i, &j| ranks[i] == ranks[j]) {
+        let mut spare = 0;
+        for rank in loads.chunk_by(|&i, &j| ranks[i] == ranks[j]) {
+            let mut members = rank.to_vec();
+            members.retain(|&i| pace[i] > 0 || !join(&mut stages[i], turns.last(), turns.len(), &mut spare));
+            if members.is_empty() {
+                continue;
+            }
             let bytes: u128 =
                 members.iter().map(|&i| u128::from(stages[i].bytes) * u128::from(stages[i].firings)).sum();
             // Each load's rate is rounded up by less than one unit; leave room for that.
-            let free = free.saturating_sub(members.len() as u128);
-            if free == 0 {
+            let even = free.saturating_sub(members.len() as u64);
+            if even == 0 {
                 return Err(PlaceError::Range);
             }
-            let even = (bytes * u128::from(RATE_CYCLES)).div_ceil(free).max(1);
+            let even = (bytes * u128::from(RATE_CYCLES)).div_ceil(u128::from(even)).max(1);
             let least = members.iter().map(|&i| pace[i]).max().unwrap_or(0);
             let least = if steady { least.max(interval) } else { least };
             let window = u64::try_from(even).ok().filter(|&w| w < 1 << 40).ok_or(PlaceError::Range)?.max(least);
             let turn = turns.len() as u32;
             let mut length = 0;
-            for &i in members {
+            spare = free;
+            for &i in &members {
                 let stage = &mut stages[i];
                 stage.period = window.div_ceil(stage.firings);
                 stage.ii = stage.period;
                 stage.start = start;
                 stage.turn = Some(turn);
                 length = length.max(stage.period * stage.firings);
+                spare = spare.saturating_sub(share(stage, stage.period));
             }
             turns.push(Turn { tier, start, length });
             start += length;
         }
     }
     Ok(turns)
+}
+
+/// What of the memory's rate a load with this period takes.
+fn share(stage: &Stage, period: u64) -> u64 {
+    u64::try_from((u128::from(RATE_CYCLES) * u128::from(stage.bytes)).div_ceil(u128::from(period))).unwrap_or(u64::MAX)
+}
+
+/// Gives a load all of the turn before at the rate that is left of it, where that is enough. What ids choose comes in a turn of its own.
+fn join(stage: &mut Stage, turn: Option<&Turn>, turns: usize, spare: &mut u64) -> bool {
+    let Some(turn) = turn.filter(|t| stage.tier == Some(t.tier) && stage.primitive == Primitive::Load) else {
+        return false;
+    };
+    let period = turn.length / stage.firings;
+    if period == 0 || share(stage, period) > *spare {
+        return false;
+    }
+    *spare -= share(stage, period);
+    (stage.period, stage.ii, stage.start, stage.turn) = (period, period, turn.start, Some(turns as u32 - 1));
+    true
 }
 
 /// Moves turns back to what their members' data allow (`ready`, by turn), and the turns after them along; their order
@@ -157,7 +188,12 @@ pub(super) fn cover(turns: &[Turn]) -> u64 {
 /// Initiation interval that a stage's bound counts with: a load's in a turn is the schedule's choice, and no choice is below
 /// its token's bytes at the memory's whole rate.
 pub(crate) fn least_interval(unit: &UnitModel, stage: &Stage) -> u64 {
-    let Some(tier) = stage.tier.filter(|_| stage.is_windowed()) else { return stage.ii };
-    let scaled = u128::from(RATE_CYCLES) * u128::from(stage.bytes);
-    u64::try_from(scaled.div_ceil(u128::from(rate(unit, tier).max(1)))).unwrap_or(u64::MAX).max(1)
+    if stage.is_windowed() { cycles(unit, stage, stage.bytes).max(1) } else { stage.ii }
+}
+
+/// Cycles that so many bytes of a stage's tier take at its whole rate.
+pub(super) fn cycles(unit: &UnitModel, stage: &Stage, bytes: u64) -> u64 {
+    let rate = stage.tier.map_or(1, |tier| rate(unit, tier).max(1));
+    let scaled = u128::from(RATE_CYCLES) * u128::from(bytes);
+    u64::try_from(scaled.div_ceil(u128::from(rate))).unwrap_or(u64::MAX)
 }

@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use crate::chip::UnitModel;
 use crate::lower::Lowered;
-use crate::place::{PlaceError, allocate, assign_addresses, settle};
-use crate::spatial::{Binder, Flow, Section, Stage, StageId};
+use crate::place::{Budget, PlaceError, allocate, assign_addresses, settle};
+use crate::spatial::{Binder, Edge, Flow, Primitive, Section, Stage, StageId};
 
 use super::capacity::Ends;
-use super::levels::Budget;
 use super::{bound, latency, levels, memory};
 
 /// How often a section runs before another takes the chip.
@@ -32,7 +31,7 @@ const FIRINGS: u64 = 1 << 22;
 
 /// Places and schedules a net.
 ///
-/// `resident` is the scratchpad bytes that are taken by what stays in SRAM; `budget` is how one group's phases share time.
+/// `resident` is the scratchpad bytes that are taken by what stays in SRAM.
 ///
 /// # Errors
 /// [`PlaceError`] where cells, scratchpad or the range of the rules do not suffice.
@@ -42,15 +41,22 @@ pub(super) fn certify(
     lowered: Lowered,
     order: Order,
     resident: u64,
-    budget: Budget,
 ) -> Result<Section, PlaceError> {
     let Lowered { rows, groups, mut stages, edges, ends, states } = lowered;
     if stages.iter().any(|s| s.firings == 0 || s.firings >= FIRINGS) {
         return Err(PlaceError::Range);
     }
     let phases = levels::of(&stages, &edges, groups);
-    let shares = if groups > 1 { vec![1 << 20; stages.len()] } else { levels::shares(&stages, &phases, budget) };
-    allocate(unit, &mut stages, &edges, &shares)?;
+    let budgets = if groups > 1 {
+        vec![Budget::WHOLE; stages.len()]
+    } else {
+        let loops = matches!(order, Order::Loops { .. });
+        let input = ends.map(|(x, _)| x.index());
+        let tied = |(i, stage)| if loops && Some(i) != input { tied(unit, stage) } else { 0 };
+        let tied: Vec<u64> = stages.iter().enumerate().map(tied).collect();
+        levels::budgets(unit, &stages, &phases, &tied)
+    };
+    allocate(unit, &mut stages, &edges, &budgets)?;
     settle(&mut stages);
     memory::settle_movers(unit, chips, &mut stages);
 
@@ -68,9 +74,35 @@ pub(super) fn certify(
         binder: if order == Order::Once { Binder::Span } else { binder },
         bound,
     };
-    let mut schedule = Schedule { unit, section, phases, floor, least: 0, ends, states, order };
+    let mut schedule = Schedule { unit, section, phases, floor, least: 0, behind: 0, ends, states, order };
     schedule.fit(resident)?;
     Ok(schedule.section)
+}
+
+/// The most bytes of one load that are read before its reader begins: an eighth of the scratchpads.
+fn ahead(unit: &UnitModel) -> u64 {
+    u64::from(unit.cells) * u64::from(unit.scratchpad) / 8
+}
+
+/// Bytes of a load that cannot be there before its reader begins: what ids choose, what lies in the scratchpads already, and of a large value
+/// what they do not hold.
+fn tied(unit: &UnitModel, stage: &Stage) -> u64 {
+    let bytes = stage.bytes.saturating_mul(stage.firings);
+    match stage.primitive {
+        Primitive::Gather => bytes,
+        Primitive::Load if stage.is_windowed() => bytes.saturating_sub(ahead(unit)),
+        Primitive::Load => bytes,
+        Primitive::Store
+        | Primitive::GemmA
+        | Primitive::GemmB
+        | Primitive::Map
+        | Primitive::Reduce
+        | Primitive::Scan
+        | Primitive::Scores
+        | Primitive::Softmax
+        | Primitive::Values
+        | Primitive::Collective => 0,
+    }
 }
 
 /// The least interval that memory and stages allow.
@@ -92,6 +124,8 @@ struct Schedule<'a> {
     floor: u64,
     /// Least interval to try, longer than what else allows where buffers would not fit.
     least: u64,
+    /// Cycles that readers of followed loads begin later than they could, so as to take less time.
+    behind: u64,
     ends: Option<(StageId, StageId)>,
     states: Vec<(StageId, StageId)>,
     order: Order,
@@ -101,15 +135,17 @@ impl Schedule<'_> {
     /// Schedules so that the buffers fit: loads are read in bursts at the end of their window unless their readers follow
     /// them, which takes less scratchpad and may take more time; so the largest are followed first, and no more than needed.
     fn fit(&mut self, resident: u64) -> Result<(), PlaceError> {
-        let whole = u64::from(self.unit.cells) * u64::from(self.unit.scratchpad);
         let mut followed: Vec<bool> = self
             .section
             .stages
             .iter()
-            .map(|s| s.is_windowed() && s.bytes.saturating_mul(s.firings) > whole / 8)
+            .map(|s| s.is_windowed() && s.bytes.saturating_mul(s.firings) > ahead(self.unit))
             .collect();
+        // The most that readers of followed loads may be behind them.
+        let mut behind = u64::MAX;
         loop {
             self.set_turns(&followed)?;
+            self.behind = self.overrun(&followed).min(behind);
             self.set_periods();
             self.set_starts(&followed);
             let before = self.section.interval;
@@ -125,6 +161,7 @@ impl Schedule<'_> {
             let section = &mut self.section;
             match assign_addresses(self.unit, &section.stages, &mut section.edges, resident) {
                 Ok(()) => return Ok(()),
+                Err(_) if self.behind > 0 => behind = self.behind / 2,
                 Err(error) => {
                     let largest = section
                         .edges
@@ -152,10 +189,31 @@ impl Schedule<'_> {
             *pace = (*pace).max(reader.firings.saturating_mul(reader.ii));
         }
         let steady = *groups > 1 && self.order != Order::Once;
-        let ranks = if steady { vec![0; stages.len()] } else { memory::ranks(&self.phases, edges) };
+        let ranks = if steady { vec![0; stages.len()] } else { memory::ranks(&self.phases, edges, followed) };
         *turns = memory::take_turns(self.unit, stages, &ranks, &pace, steady, self.floor)?;
         *interval = memory::cover(turns).max(self.floor);
         Ok(())
+    }
+
+    /// Whether an edge brings its tokens no faster than a load that is followed, or one of what lies in the scratchpads, reads them.
+    fn paces(&self, edge: &Edge, followed: &[bool]) -> bool {
+        let load = self.section.stage(edge.from);
+        let input = self.ends.map(|(x, _)| x) == Some(edge.from);
+        let read = if load.is_windowed() { followed[edge.from.index()] } else { load.primitive == Primitive::Load };
+        read && !input && matches!(edge.flow, Flow::Stream { .. })
+    }
+
+    /// Cycles by which the layer loop would be longer than the interval if the readers of followed loads began with them.
+    fn overrun(&self, followed: &[bool]) -> u64 {
+        let Section { stages, edges, interval, groups: 1, .. } = &self.section else { return 0 };
+        let Some(ends) = self.ends else { return 0 };
+        let mut own: Vec<u64> = stages.iter().map(|stage| memory::least_interval(self.unit, stage)).collect();
+        for edge in edges.iter().filter(|e| self.paces(e, followed)) {
+            let (load, reader) = (&stages[edge.from.index()], edge.to.index());
+            let period = if load.is_windowed() { load.period } else { load.ii };
+            own[reader] = own[reader].max(load.firings * period / stages[reader].firings);
+        }
+        bound::around(self.unit, stages, edges, ends, &own).saturating_sub(*interval)
     }
 
     /// A stage is as fast as it can be; where groups are pipelined, as slow as its producers.
@@ -194,14 +252,21 @@ impl Schedule<'_> {
         }
         let (firings, ii) = (stages[v].firings as i64, stages[v].ii as i64);
         let mut ready: Vec<(i64, i64)> = Vec::with_capacity(4 * edges.len());
-        for e in edges {
+        for e in edges.clone() {
             self.ends_of(e).data(self.section.edges[e].flow, |j, at| ready.push((j, at)));
         }
         let last = ready.iter().map(|&(j, at)| at + (firings - 1 - j) * ii).max().unwrap_or(0);
         let before_last = ready.iter().filter(|&&(j, _)| j < firings - 1);
         let slowest = before_last.map(|&(j, at)| (last - at) / (firings - 1 - j)).min().unwrap_or(ii);
-        let most = self.section.interval as i64 / firings;
-        self.section.stages[v].period = slowest.min(most).max(ii) as u64;
+        let mut most = self.section.interval / stages[v].firings;
+        for e in all[edges].iter().filter(|_| self.behind > 0) {
+            let load = &stages[e.from.index()];
+            if self.paces(e, followed) {
+                let span = load.firings * load.period;
+                most = most.min(span.saturating_sub(self.behind) / stages[v].firings);
+            }
+        }
+        self.section.stages[v].period = slowest.min(most as i64).max(ii) as u64;
     }
 
     fn ends_of(&self, edge: usize) -> Ends {

@@ -134,6 +134,6 @@ fn a_chip_with_more_memory() {
 fn a_table_cut_off() {
     check(
         |words| words.truncate(ROW),
-        expect!["bundle cut off or extended: its header states 4464 words, there are 16 words and 0 bytes"],
+        expect!["bundle cut off or extended: its header states 4448 words, there are 16 words and 0 bytes"],
     );
 }

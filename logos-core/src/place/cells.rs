@@ -13,13 +13,27 @@ const SHARE: u64 = 1 << 20;
 /// Beyond this scale no budget is tried: the range of times the rules allow.
 const LARGEST: u64 = 1 << 40;
 
+/// The time a stage may take for its firings of an iteration, at each scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Its part of the scale, in units of 2⁻²⁰.
+    pub share: u64,
+    /// Cycles within which it is soon enough whatever the scale, as what it reads takes longer to come.
+    pub least: u64,
+}
+
+impl Budget {
+    /// All of the scale: one time for every stage.
+    pub const WHOLE: Budget = Budget { share: SHARE, least: 0 };
+}
+
 /// Splits every computing stage over cells.
 ///
-/// `shares` is, for each stage, its part of the scale in units of 2⁻²⁰ (all equal to 2²⁰: one budget for all).
+/// `budgets` has one for each stage.
 ///
 /// # Errors
 /// [`PlaceError::Cells`] where not even the longest times leave few enough cells.
-pub fn allocate(unit: &UnitModel, stages: &mut [Stage], edges: &[Edge], shares: &[u64]) -> Result<(), PlaceError> {
+pub fn allocate(unit: &UnitModel, stages: &mut [Stage], edges: &[Edge], budgets: &[Budget]) -> Result<(), PlaceError> {
     let cells = u64::from(unit.cells);
     let moved = stages.iter().filter(|s| s.primitive.moves_bytes()).count() as u64;
     let traffic = stream_bytes(stages, edges);
@@ -27,7 +41,7 @@ pub fn allocate(unit: &UnitModel, stages: &mut [Stage], edges: &[Edge], shares: 
         .iter()
         .enumerate()
         .filter(|(_, s)| !s.primitive.moves_bytes())
-        .map(|(i, s)| Need::of(unit, i, s, traffic[i], shares[i]))
+        .map(|(i, s)| Need::of(unit, i, s, traffic[i], budgets[i]))
         .collect();
     let fewest = moved + needs.len() as u64;
     if fewest > cells {
@@ -133,7 +147,7 @@ pub(crate) const fn ceil_log2(n: u64) -> u64 {
 /// What one stage needs within a time.
 struct Need {
     stage: usize,
-    share: u64,
+    budget: Budget,
     traffic: u64,
     /// Distinct units a cell of the shorter axis, ascending.
     per_cell: Vec<u64>,
@@ -142,16 +156,17 @@ struct Need {
 }
 
 impl Need {
-    fn of(unit: &UnitModel, index: usize, stage: &Stage, traffic: u64, share: u64) -> Self {
+    fn of(unit: &UnitModel, index: usize, stage: &Stage, traffic: u64, budget: Budget) -> Self {
         let over_a = stage.work.a <= stage.work.b;
         let short = if over_a { stage.work.a } else { stage.work.b };
-        Need { stage: index, share, traffic, per_cell: quotients(short, u64::from(unit.cells)), over_a }
+        Need { stage: index, budget, traffic, per_cell: quotients(short, u64::from(unit.cells)), over_a }
     }
 
     /// The split with the fewest cells whose firings of an iteration take no longer than the budget; none if no split does.
     fn within(&self, unit: &UnitModel, stages: &[Stage], scale: u64) -> Option<(u64, u64)> {
         let stage = &stages[self.stage];
-        let time = (u128::from(scale) * u128::from(self.share) / u128::from(SHARE)) as u64;
+        let time = (u128::from(scale) * u128::from(self.budget.share) / u128::from(SHARE)) as u64;
+        let time = time.max(self.budget.least);
         let ii = time / stage.firings;
         if ii == 0 {
             return None;

@@ -10,7 +10,7 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-pub use cells::{Terms, allocate, initiation_interval};
+pub use cells::{Budget, Terms, allocate, initiation_interval};
 pub(crate) use cells::{ceil_log2, recurrence, stream_bytes};
 pub use sites::{distance, settle};
 pub use space::{assign_addresses, buffer_space};

@@ -97,11 +97,15 @@ fn cells_are_those_of_the_least_scale_by_exhaustive_search() {
         let load = stages.len() as u32 - 1;
         let bytes = draw.within(1, 4000);
         let edges = [edge(load, 0, bytes, 1)];
-        let shares: Vec<u64> = stages.iter().map(|_| draw.within(1 << 17, 1 << 21)).collect();
+        let budgets: Vec<Budget> = stages
+            .iter()
+            .map(|_| Budget { share: draw.within(1 << 17, 1 << 21), least: draw.within(0, 3) * draw.within(0, 2000) })
+            .collect();
         let traffic = |i: usize| if i == 0 { bytes } else { 0 };
 
         let computing = || 0..stages.len() - 1;
-        let time = |scale: u64, i: usize| ((u128::from(scale) * u128::from(shares[i])) >> 20) as u64;
+        let share = |scale: u64, i: usize| ((u128::from(scale) * u128::from(budgets[i].share)) >> 20) as u64;
+        let time = |scale: u64, i: usize| share(scale, i).max(budgets[i].least);
         let need = |scale: u64| -> Option<u64> {
             computing().map(|i| fewest(&stages[i], traffic(i), time(scale, i))).sum::<Option<u64>>()
         };
@@ -115,7 +119,7 @@ fn cells_are_those_of_the_least_scale_by_exhaustive_search() {
         scarce += i32::from(!fits(high - high / 16));
 
         let mut placed = stages.clone();
-        allocate(&unit, &mut placed, &edges, &shares).unwrap();
+        allocate(&unit, &mut placed, &edges, &budgets).unwrap();
         for i in computing() {
             let stage = &placed[i];
             assert_eq!(stage.ii, interval(stage, stage.split, traffic(i)), "{stage:?}");
@@ -133,10 +137,10 @@ fn cells_are_those_of_the_least_scale_by_exhaustive_search() {
 fn more_stages_than_cells_have_no_place() {
     let mut stages: Vec<Stage> = (0..5).map(|_| stage(Primitive::Map, 1, Work { a: 1, b: 1, base: 1 })).collect();
     stages.push(stage(Primitive::Load, 1, Work { a: 1, b: 1, base: 0 }));
-    let shares = vec![1 << 20; 6];
-    let placed = allocate(&unit(5), &mut stages, &[], &shares);
+    let budgets = [Budget::WHOLE; 6];
+    let placed = allocate(&unit(5), &mut stages, &[], &budgets);
     assert_eq!(placed, Err(PlaceError::Cells { needed: 6, cells: 5 }));
-    assert_eq!(allocate(&unit(6), &mut stages, &[], &shares), Ok(()));
+    assert_eq!(allocate(&unit(6), &mut stages, &[], &budgets), Ok(()));
 }
 
 #[test]

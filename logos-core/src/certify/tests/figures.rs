@@ -64,10 +64,10 @@ fn decode_of_one_sequence() {
         form,
         &expect![[r#"
             program           rows x groups  stages edges cells        H        B binder     span  MiB
-            embed                1 x 1             3     2     3       40       40 stage       1164    0
-            gated deltanet       1 x 1            57    66   860    83813    83728 memory     85509   92
-            attention            1 x 1            48    55   864   319362   319047 memory     321309  147
-            head                 1 x 1            10    10   843   278518   278270 memory     279849    2
+            embed                1 x 1             3     2     3       40       40 memory      1164    0
+            gated deltanet       1 x 1            57    66   860    83800    83728 memory     85496   92
+            attention            1 x 1            48    55   863   319361   319047 memory     321057  153
+            head                 1 x 1            10    10   843   278518   278478 memory     279849    2
         "#]],
     );
     check(
@@ -76,9 +76,9 @@ fn decode_of_one_sequence() {
         &expect![[r#"
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed                1 x 1             3     2     3      120      120 stage       1244    0
-            gated deltanet       1 x 1            57    66   992    85127    85058 memory     86882   92
-            attention            1 x 1            48    55  1037   324280   324117 memory     326250  149
-            head                 1 x 1            10    10   999   282892   282693 memory     284200    2
+            gated deltanet       1 x 1            57    66   992    85120    85058 memory     86875   92
+            attention            1 x 1            48    55  1002   324279   324117 memory     326032  153
+            head                 1 x 1            10    10   999   282892   282852 memory     284200    2
         "#]],
     );
 }
@@ -92,9 +92,9 @@ fn decode_of_thirteen_sequences() {
         &expect![[r#"
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed               13 x 1             3     2     3      400      400 stage       1532    0
-            gated deltanet      13 x 1            57    66   864    83813    83728 memory     86050  102
-            attention           13 x 1            48    55   863  3147390  3144264 memory     3150986  136
-            head                13 x 1            10    10   851   278518   278270 memory     279869    2
+            gated deltanet      13 x 1            57    66   864    83800    83728 memory     86037  102
+            attention           13 x 1            48    55   862  3147389  3144264 memory     3149578  157
+            head                13 x 1            10    10   851   278518   278478 memory     279869    2
         "#]],
     );
     check(
@@ -103,9 +103,9 @@ fn decode_of_thirteen_sequences() {
         &expect![[r#"
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed               13 x 1             3     2     3     1520     1520 stage       2652    0
-            gated deltanet      13 x 1            57    66  1040    85127    85058 memory     89005   98
-            attention           13 x 1            48    55  1012  3195484  3194234 memory     3201098  123
-            head                13 x 1            10    10  1020   282892   282693 memory     284300    2
+            gated deltanet      13 x 1            57    66  1040    85120    85058 memory     88998   98
+            attention           13 x 1            48    55  1039  3195483  3194234 memory     3199300  148
+            head                13 x 1            10    10  1020   282892   282852 memory     284300    2
         "#]],
     );
 }
@@ -123,21 +123,21 @@ fn prefill_of_512_tokens() {
             attention           18 x 29           26    26   860    33050    20200 span       33050   23
             attention          512 x 1             9     8   850   516339   508346 span       516339   33
             attention          512 x 1            26    26   863   107796    67571 span       107796   51
-            head                 1 x 1            10    10   843   278518   278270 memory     279849    2
+            head                 1 x 1            10    10   843   278518   278478 memory     279849    2
         "#]],
     );
     check(
         "SN40L",
         form,
         &expect![[r#"
-        program           rows x groups  stages edges cells        H        B binder     span  MiB
-        embed              512 x 1             3     2     3    58640    58640 stage      60135    5
-        gated deltanet       6 x 86           57    66  1033   140360   140352 stage      296756  273
-        attention            6 x 86           26    26  1034    48903    28380 span       48903   21
-        attention          512 x 1             9     8   969  1200233  1184256 span       1200233   33
-        attention            6 x 86           26    26  1035   172296   100878 span       172296   74
-        head                 1 x 1            10    10   999   282892   282693 memory     284200    2
-    "#]],
+            program           rows x groups  stages edges cells        H        B binder     span  MiB
+            embed              512 x 1             3     2     3    58640    58640 stage      60135    5
+            gated deltanet       6 x 86           57    66  1033   140360   140352 stage      296756  273
+            attention            6 x 86           26    26  1034    48903    28380 span       48903   21
+            attention          512 x 1             9     8   969  1200233  1184256 span       1200233   33
+            attention            6 x 86           26    26  1035   172256   100878 span       172256   74
+            head                 1 x 1            10    10   999   282892   282852 memory     284200    2
+        "#]],
     );
 }
 

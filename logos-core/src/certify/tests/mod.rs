@@ -3,3 +3,4 @@
 mod capacities;
 mod figures;
 mod phases;
+mod tight;

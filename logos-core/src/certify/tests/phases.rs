@@ -1,8 +1,9 @@
 //! Phases, their budgets, and the turns of the memory, on a net small enough to count.
 
-use super::super::levels::{self, Budget};
+use super::super::levels;
 use super::super::memory;
 use crate::chip::{self, RATE_CYCLES, UnitModel};
+use crate::place::Budget;
 use crate::spatial::{Edge, Emission, Flow, Primitive, Recurrence, Stage, StageId, Tier, Turn, Work};
 
 fn stage(primitive: Primitive, firings: u64, a: u64, bytes: u64) -> Stage {
@@ -76,20 +77,20 @@ fn what_is_held_in_parts_of_a_group_is_no_new_phase() {
 }
 
 #[test]
-fn budgets_follow_the_root_of_work_and_the_bytes() {
+fn budgets_follow_the_root_of_work_and_what_cannot_be_read_ahead() {
     let (stages, edges) = net();
     let phases = levels::of(&stages, &edges, 1);
     // Loads and stores count one unit a firing: 404, 404 and 40,816 units; their roots 20, 20 and 202.
     let by_work = [20, 20, 202].map(|root| (root << 20) / 242);
-    let shares = levels::shares(&stages, &phases, Budget::Work);
-    assert_eq!(shares, [0, 0, 1, 1, 2, 2, 2, 2].map(|phase: usize| by_work[phase]));
-
-    // 1,024 bytes in the second phase, 8 MiB and the stored 4,096, which are in no window, in the third.
-    let bytes = [0, 1024, 8 << 20];
-    let whole: u64 = bytes.iter().sum();
-    let both: Vec<u64> = (0..3).map(|phase| by_work[phase] + (bytes[phase] << 20) / whole).collect();
-    let shares = levels::shares(&stages, &phases, Budget::WorkAndBytes);
-    assert_eq!(shares, [0, 0, 1, 1, 2, 2, 2, 2].map(|phase: usize| both[phase]));
+    let mut tied = [0; 8];
+    let budgets = |tied: &[u64]| levels::budgets(&unit(1024), &stages, &phases, tied);
+    let want = |least| {
+        [0, 0, 1, 1, 2, 2, 2, 2].map(|l: usize| Budget { share: by_work[l], least: if l == 2 { least } else { 0 } })
+    };
+    assert_eq!(budgets(&tied), want(0));
+    // 4 MiB take 4,096 cycles; with eight firings a sixteenth of them is soon enough, with 64 half would be.
+    tied[4] = 4 << 20;
+    assert_eq!(budgets(&tied), want(256));
 }
 
 /// A chip whose memory moves `rate` bytes a cycle.
@@ -103,8 +104,8 @@ fn unit(rate: u64) -> UnitModel {
 fn turns_follow_the_phases_and_share_the_rate() {
     let (mut stages, edges) = net();
     let phases = levels::of(&stages, &edges, 1);
-    let ranks = memory::ranks(&phases, &edges);
-    assert_eq!((ranks[2], ranks[4]), (3, 5));
+    let ranks = memory::ranks(&phases, &edges, &[false; 8]);
+    assert_eq!((ranks[2], ranks[4]), (4, 7));
 
     let unit = unit(1024);
     assert_eq!(memory::bound(&unit, &stages, Tier::Hbm), Some(1 + 8192 + 4));
@@ -128,7 +129,7 @@ fn turns_follow_the_phases_and_share_the_rate() {
 fn a_window_is_no_shorter_than_its_readers_pace_and_a_steady_pipeline_has_one() {
     let (mut stages, edges) = net();
     let phases = levels::of(&stages, &edges, 1);
-    let ranks = memory::ranks(&phases, &edges);
+    let ranks = memory::ranks(&phases, &edges, &[false; 8]);
     let mut pace = [0; 8];
     pace[4] = 20_000;
     let unit = unit(1024);
@@ -145,7 +146,7 @@ fn a_window_is_no_shorter_than_its_readers_pace_and_a_steady_pipeline_has_one() 
 fn stores_beyond_the_rate_leave_no_turn() {
     let (mut stages, edges) = net();
     let phases = levels::of(&stages, &edges, 1);
-    let ranks = memory::ranks(&phases, &edges);
+    let ranks = memory::ranks(&phases, &edges, &[false; 8]);
     // 4,096 bytes in 4 cycles are all that the memory moves.
     let turns = memory::take_turns(&unit(1024), &mut stages, &ranks, &[0; 8], false, 4);
     assert_eq!(turns, Err(crate::place::PlaceError::Range));
@@ -155,7 +156,7 @@ fn stores_beyond_the_rate_leave_no_turn() {
 fn a_turn_waits_for_what_its_gathers_need_and_moves_later_ones_along() {
     let (mut stages, edges) = net();
     let phases = levels::of(&stages, &edges, 1);
-    let ranks = memory::ranks(&phases, &edges);
+    let ranks = memory::ranks(&phases, &edges, &[false; 8]);
     let mut turns = memory::take_turns(&unit(1024), &mut stages, &ranks, &[0; 8], false, 8197).unwrap();
     let length = turns[0].length;
     assert!(!memory::postpone(&mut stages, &mut turns, &[0, 0]));
