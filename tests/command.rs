@@ -292,6 +292,31 @@ fn weights_are_read_as_they_are_stored() {
     }
 }
 
+/// S3: chips keep weights as a description has them, to which the checkpoint that is run is held; or as it is itself.
+#[test]
+fn a_checkpoint_is_run_as_it_is_described() {
+    for (name, way) in [("qwen3_fp8", "fp8"), ("gpt_oss", "mxfp4")] {
+        let model = tiny(name);
+        let expected = json(&fs::read_to_string(model.join(format!("expected-{way}.json"))).expect("expected"));
+        let prompt = &expected["prompts"][1];
+        let ids: Vec<String> = prompt["ids"].as_array().expect("ids").iter().map(ToString::to_string).collect();
+        let path = model.display();
+        let file = format!("{path}/model-{way}.safetensors");
+        let line = format!("simulate {path} --tp 2 --tokens {} --json --checkpoint", ids.join(","));
+        for from in [format!("{path}/checkpoint-{way}.json"), file.clone()] {
+            let (status, out, err) = logos(&format!("{line} {file} --weights-from {from}"));
+            assert_eq!(status, 0, "{err}");
+            assert_eq!(json(&out)["tokens"], prompt["greedy"], "{name}");
+        }
+    }
+    let path = tiny("gpt_oss");
+    let path = path.display();
+    let line = format!("simulate {path} --checkpoint {path}/model.safetensors --tokens 1 --weights-from");
+    let (status, _, err) = logos(&format!("{line} {path}/checkpoint-mxfp4.json"));
+    assert_eq!(status, 1);
+    assert!(err.contains("it is not stored as the description has it") && err.contains("expected: MXFP4"), "{err}");
+}
+
 /// A value that is no number, and a file that was cut.
 #[test]
 fn damaged_checkpoints_are_refused() {

@@ -75,7 +75,7 @@ impl ChipWeights {
 
 impl Loader<'_> {
     /// Reads what a chip loads. Bytes that several of its weights share, and ranges that touch, are read once and together. Memory grows
-    /// by what is read: the rest of a file is address space without pages.
+    /// by the pages of what is read: the rest of a file is address space without pages.
     ///
     /// # Errors
     /// As [`Loader::chip`]; [`LoadError::Read`].
