@@ -379,3 +379,65 @@ fn a_product_is_certified() {
     }
     assert_eq!(json(&logos("schema logos.rdu.fit").1)["title"], "Fit");
 }
+
+/// F5, F6: what a model needs, as a table for people, with where each figure comes from where that is asked for.
+#[test]
+fn a_fit_is_a_table() {
+    let (status, out, err) = logos("fit CONFIG:qwen3.5-27b --chip SN50 --tp 8");
+    assert_eq!((status, err.as_str()), (0, ""));
+    for part in [
+        "26,895,998,464 parameters",
+        "it fits; every program is certified",
+        "most sequences at this context: 13",
+        "refused",
+        "the 24 query heads do not split over 16 chips",
+        "no speed is claimed",
+    ] {
+        assert!(out.contains(part), "{part} is not in\n{out}");
+    }
+    for line in out.lines().filter(|line| line.starts_with(' ')) {
+        assert!(line.chars().count() <= 80, "a table wider than a terminal: {line}");
+    }
+    assert!(!out.contains("/tensor_parallel/"));
+    let (_, sources, _) = logos("fit CONFIG:qwen3.5-27b --chip SN50 --tp 8 --sources");
+    assert!(sources.starts_with(&out));
+    for part in [
+        "/residency/kv_cache_bytes_per_token (derived): a row of every state that attention reads",
+        "config: text_config.dtype",
+        "facts: hbm_bytes, ddr_bytes_sizing_default",
+        "HC26: Dataflow at Scale",
+    ] {
+        assert!(sources.contains(part), "{part} is not in\n{sources}");
+    }
+    // What does not fit is no error: it is what was asked.
+    let (status, out, _) = logos("fit CONFIG:llama-3.1-70b --chip SN50 --tp 1");
+    assert_eq!(status, 0);
+    assert!(out.contains("IT DOES NOT FIT: the weights alone exceed the HBM of 1 chip"), "{out}");
+    let (status, out, _) = logos("fit CONFIG:llama-3.1-70b --chip SN50 --tp 1 --json");
+    assert_eq!((status, &json(&out)["tensor_parallel"]["hbm_fit"]), (0, &false.into()));
+    for (line, part) in [
+        ("--ctx 0", "a context of 0 positions holds nothing"),
+        ("--ctx 262_145", "a context of 262145 positions is above the model's 262144"),
+        ("--batch 0", "a step of 0 sequences computes nothing"),
+        ("--tp 16", "the 24 query heads do not split over 16 chips"),
+    ] {
+        for command in ["fit", "plan"] {
+            let (status, _, err) = logos(&format!("{command} CONFIG:qwen3.5-27b --chip SN50 {line}"));
+            assert!(status == 1 && err.contains(part), "{command} {line}: {part} is not in\n{err}");
+        }
+    }
+}
+
+/// F11: a plan is a command that can start, or a refusal with what would.
+#[test]
+fn a_plan_is_a_command() {
+    let (status, out, err) = logos("plan CONFIG:qwen3.5-27b --chip SN50 --tp 8 --name Qwen/Qwen3.5-27B");
+    assert_eq!((status, err.as_str()), (0, ""));
+    let command = "vllm serve Qwen/Qwen3.5-27B --tensor-parallel-size 8 --dtype bfloat16 --max-model-len 262144\n";
+    assert!(out.starts_with(command), "{out}");
+    assert!(out.contains("the gated delta rule over 48 value heads"), "{out}");
+    let (status, _, err) = logos("plan CONFIG:deepseek-v3 --chip SN50");
+    assert!(status == 1 && err.contains("LOGOS-FIT-01") && err.contains("write `tp: 32`"), "{err}");
+    let (status, _, err) = logos("plan CONFIG:qwen3.8-2.4t-a95b --chip SN50");
+    assert!(status == 1 && err.contains("no admitted width leaves enough"), "{err}");
+}

@@ -55,7 +55,7 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
 }
 
 /// The model held to the checkpoint, where the request has one, and what is said of tensors that are read dense.
-fn held_to(request: &Request<'_>, spec: ModelSpec) -> Result<(ModelSpec, Vec<String>), Vec<Refusal>> {
+pub(crate) fn held_to(request: &Request<'_>, spec: ModelSpec) -> Result<(ModelSpec, Vec<String>), Vec<Refusal>> {
     let Some(Description { file, text }) = request.checkpoint else { return Ok((spec, Vec::new())) };
     let headers = Headers::from_description(file, text).map_err(|refusal| vec![refusal])?;
     if request.weights != Weights::Config {
@@ -114,7 +114,6 @@ pub(crate) fn compile_deployment(
 }
 
 /// A deployment, lowered and certified: its words, and what they were written from.
-#[allow(dead_code, reason = "documents of models read all of it")]
 pub(crate) struct Deployed {
     /// Facts of fit.
     pub(crate) fit: fit::FitFacts,

@@ -77,6 +77,14 @@ impl Weights {
     /// The names of the storages, in the order of the variants.
     pub const NAMES: [&'static str; 2] = ["config", "q8_0"];
 
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Weights::Config => "config",
+            Weights::Q8_0 => "q8_0",
+        }
+    }
+
     /// The storage of a name.
     pub fn from_name(name: &str) -> Option<Weights> {
         match name {

@@ -39,6 +39,21 @@ pub(super) fn command() -> Command {
         .subcommand(request(Command::new("emit")).about("Write the bundle to a .logos file").arg(
             Arg::new("output").short('o').long("output").value_name("FILE").required(true).help("The file to write"),
         ))
+        .subcommand(
+            model(Command::new("fit"))
+                .about(
+                    "Show what a model needs of the chips' memories, for any width, and where each figure comes from",
+                )
+                .arg(flag("sources", "Also say where each figure comes from"))
+                .arg(json())
+                .arg(output()),
+        )
+        .subcommand(
+            model(Command::new("plan"))
+                .about("Plan how vLLM would serve a model, and what a backend of it would have to support")
+                .arg(json())
+                .arg(output()),
+        )
         .subcommand(gemm(Command::new("gemm")))
         .subcommand(
             Command::new("schema")
@@ -83,7 +98,7 @@ pub(super) fn command() -> Command {
                     Arg::new("export")
                         .long("export")
                         .value_name("FOLDER")
-                        .help("Also write each bundle that checks to FOLDER as N.logos"),
+                        .help("Also write each bundle that checks to FOLDER as N.logos, and as a document N.json"),
                 )
                 .arg(json()),
         )
@@ -96,9 +111,7 @@ pub(super) fn command() -> Command {
 
 /// Adds what a request consists of.
 fn request(command: Command) -> Command {
-    command
-        .arg(Arg::new("config").value_name("CONFIG").required(true).help("The model's config.json"))
-        .arg(Arg::new("chip").long("chip").value_name("CHIP").required(true).help(chips()))
+    deployed(command)
         .arg(
             Arg::new("mode")
                 .long("mode")
@@ -107,11 +120,27 @@ fn request(command: Command) -> Command {
                 .value_parser(MODES)
                 .help("The form of a step"),
         )
-        .arg(number("tp", "CHIPS", "Tensor-parallel width; the widest the model admits within a rack if left out"))
         .arg(number("ctx", "POSITIONS", "Context (decode, prefill)"))
         .arg(number("batch", "SEQUENCES", "Sequences of a step (decode); 1 if left out"))
         .arg(number("chunk", "TOKENS", "Tokens of a step (prefill)"))
         .arg(number("rows", "TOKENS", "Tokens of the step (forward)"))
+}
+
+/// Adds what a document of a model is asked for.
+fn model(command: Command) -> Command {
+    deployed(command).arg(number("ctx", "POSITIONS", "Context; the model's own most if left out")).arg(number(
+        "batch",
+        "SEQUENCES",
+        "Sequences of a step; 1 if left out",
+    ))
+}
+
+/// Adds a model, a chip, a width and a storage.
+fn deployed(command: Command) -> Command {
+    command
+        .arg(Arg::new("config").value_name("CONFIG").required(true).help("The model's config.json"))
+        .arg(Arg::new("chip").long("chip").value_name("CHIP").required(true).help(chips()))
+        .arg(number("tp", "CHIPS", "Tensor-parallel width; the widest the model admits within a rack if left out"))
         .arg(
             Arg::new("weights")
                 .long("weights")

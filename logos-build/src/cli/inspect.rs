@@ -78,5 +78,9 @@ fn export(folder: &Path, index: usize, words: &[u32]) -> Result<(), Failure> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(&path, bytes))
+        .map_err(|error| Failure::File(format!("`{}` cannot be written: {error}", path.display())))?;
+    let document = logos_core::fit::report::bundle(words).map_err(|error| Failure::File(error.to_string()))?;
+    let path = folder.join(format!("{index}.json"));
+    fs::write(&path, document.to_text())
         .map_err(|error| Failure::File(format!("`{}` cannot be written: {error}", path.display())))
 }

@@ -5,6 +5,7 @@ mod args;
 mod checkpoint;
 mod document;
 mod explain;
+mod fit;
 mod gemm;
 mod host;
 mod inspect;
@@ -70,6 +71,8 @@ fn dispatch(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
         Some(("program", matches)) => report::program(matches, out),
         Some(("emit", matches)) => report::emit(matches, out),
         Some(("simulate", matches)) => simulate::simulate(matches, out),
+        Some(("fit", matches)) => fit::fit(matches, out),
+        Some(("plan", matches)) => fit::plan(matches, out),
         Some(("gemm", matches)) => gemm::gemm(matches, out),
         Some(("schema", matches)) => schema::schema(matches, out),
         Some(("describe", matches)) => checkpoint::describe(matches, out),

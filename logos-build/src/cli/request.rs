@@ -37,7 +37,7 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
 }
 
 /// The name asked for, else that of the config's folder, else the file's own.
-fn name<'m>(matches: &'m ArgMatches, path: &'m str) -> &'m str {
+pub(super) fn name<'m>(matches: &'m ArgMatches, path: &'m str) -> &'m str {
     if let Some(name) = matches.get_one::<String>("name") {
         return name;
     }
@@ -79,11 +79,11 @@ fn refusal(key: Key, message: String) -> Refusal {
     Refusal::new(Code::RequestForm, At::Key(String::new(), key), message)
 }
 
-fn text<'m>(matches: &'m ArgMatches, name: &str) -> &'m str {
+pub(super) fn text<'m>(matches: &'m ArgMatches, name: &str) -> &'m str {
     matches.get_one::<String>(name).map_or("", String::as_str)
 }
 
-fn number(matches: &ArgMatches, name: &str) -> Option<u32> {
+pub(super) fn number(matches: &ArgMatches, name: &str) -> Option<u32> {
     matches.get_one::<u32>(name).copied()
 }
 

@@ -141,6 +141,13 @@ pub fn keys_read(bytes: &[u8]) -> Vec<String> {
     read.take()
 }
 
+/// `model_type` of a config whose text model is the object `text_config`; none of any other.
+pub fn outer_model_type(bytes: &[u8]) -> Option<String> {
+    let object = json::parse(bytes).ok()?;
+    object.get("text_config")?;
+    object.get("model_type")?.as_str().map(str::to_owned)
+}
+
 /// The family by its `model_type`, or a refusal that names the known ones.
 fn family(keys: &Keys<'_>) -> Option<&'static Family> {
     const KEY: &str = "model_type";

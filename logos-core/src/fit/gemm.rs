@@ -73,7 +73,7 @@ impl Tile {
 
 impl Gemm {
     /// The storages that a weight may have.
-    pub const PRECISIONS: [Storage; 4] = [Storage::Q8_0, Storage::Bf16, Storage::F16, Storage::F32];
+    pub const PRECISIONS: &'static [Storage] = &[Storage::Q8_0, Storage::Bf16, Storage::F16, Storage::F32];
 
     /// An int8 product of 8 by 8 output tiles over 4 tiles of the contracted axis, in the chip's tile geometry.
     pub const fn of_tiles(chip: &Chip) -> Gemm {
@@ -101,12 +101,12 @@ impl Gemm {
     }
 
     /// Bytes of the input, the weight and the result; none beyond 64 bits.
-    pub(super) fn bytes(&self) -> Option<[u64; 3]> {
+    pub(super) fn bytes(&self) -> Option<(u64, u64, u64)> {
         let size = |rows: u32, cols: u32| u64::from(rows).checked_mul(u64::from(cols));
         let dense = |elements: Option<u64>, storage| Some(storage_bytes(elements?, storage)).filter(|&n| n < u64::MAX);
         let x = dense(size(self.m, self.k), self.activations())?;
         let w = dense(size(self.k, self.n), self.precision)?;
-        Some([x, w, dense(size(self.m, self.n), self.activations())?])
+        Some((x, w, dense(size(self.m, self.n), self.activations())?))
     }
 
     /// What is wrong with the sizes, each reason.
@@ -143,7 +143,7 @@ impl Gemm {
             let message = format!("a product of {} by {} by {} leaves 64 bits", self.m, self.n, self.k);
             vec![Refusal::new(Code::SizeOverflow, At::Request, message).help("take smaller sizes")]
         };
-        let ([x, w, y], Some(_)) = (self.bytes().ok_or_else(too_large)?, self.macs()) else { return Err(too_large()) };
+        let ((x, w, y), Some(_)) = (self.bytes().ok_or_else(too_large)?, self.macs()) else { return Err(too_large()) };
         let (memory_bytes, memory) = chip.main_memory();
         if w > memory_bytes {
             let message = format!("the weight does not fit the {memory} of one {}", chip.name);

@@ -191,7 +191,7 @@ pub fn inventory<'a>(spec: &'a ModelSpec, programs: &'a [KindProgram]) -> Result
         embedding: Embedding { rows, cols, storage, bytes, tied: spec.head.tied },
         a_chip: on_chip(programs)?,
     };
-    let states = states::states(programs)?;
+    let states = States::of(programs)?;
     Ok(Inventory { spec, programs, ends, layers, of_layer, weights, states })
 }
 

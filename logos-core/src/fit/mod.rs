@@ -12,6 +12,7 @@ pub mod paged;
 pub mod report;
 pub mod serving;
 mod size;
+mod verdict;
 pub mod work;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod tests;
 
 pub use gemm::{Gemm, Tile};
 pub use size::TooLarge;
+pub use verdict::Verdict;
 
 use crate::chip::Chip;
 use crate::request::{DeploymentRequest, Form, Weights};
@@ -264,22 +266,37 @@ fn count(n: u32, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
+/// Digits of a group of thousands.
+///
+/// Source: ours, how figures are printed.
+const THOUSAND: usize = 3;
+
+/// Bits by which one unit of bytes is more than the one before.
+///
+/// Source: IEC 80000-13, a KiB is 2^10 bytes.
+const UNIT_BITS: usize = 10;
+
+/// Parts that a figure in units is printed in.
+///
+/// Source: ours, how figures are printed.
+const TENTHS: u128 = 10;
+
 /// Bytes with thousands apart, and in the unit they are best read in: `68,719,476,736 bytes (64.0 GiB)`.
 pub(crate) fn bytes(n: u128) -> String {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    const UNITS: &[&str] = &["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+        if i > 0 && (digits.len() - i).is_multiple_of(THOUSAND) {
             text.push(',');
         }
         text.push(digit);
     }
     text.push_str(" bytes");
-    let power = (1..=UNITS.len()).take_while(|p| n >> (10 * p) > 0).last();
+    let power = (1..=UNITS.len()).take_while(|p| n >> (UNIT_BITS * p) > 0).last();
     if let Some(power) = power {
-        let tenths = ((n >> (10 * (power - 1))) * 10) >> 10;
-        text.push_str(&format!(" ({}.{} {})", tenths / 10, tenths % 10, UNITS[power - 1]));
+        let tenths = ((n >> (UNIT_BITS * (power - 1))) * TENTHS) >> UNIT_BITS;
+        text.push_str(&format!(" ({}.{} {})", tenths / TENTHS, tenths % TENTHS, UNITS[power - 1]));
     }
     text
 }

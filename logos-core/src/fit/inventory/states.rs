@@ -28,29 +28,34 @@ pub struct States {
     pub rings: StateBytes,
 }
 
-/// The states that the programs declare, each program's for every layer that runs it.
-pub(super) fn states(programs: &[KindProgram]) -> Result<States, TooLarge> {
-    let mut states = States::default();
-    for kind in programs {
-        let layers = (kind.layers.len() as u128).max(1);
-        for (value, of) in used(&kind.authored.program) {
-            let bytes = |shape: Shape| mul(bytes_of(shape, value.storage)?, layers);
-            let sizes = match of {
-                MacsOf::Attention => {
-                    let position = |shape: Shape| mul(stored(elements(shape)?, 1, value.storage)?, layers);
-                    let one = |shape: Shape| Shape { seqs: 1, rows: 1, ..shape };
-                    add(&mut states.a_position, position(one(value.shape))?, position(one(share(value)))?)?;
-                    &mut states.caches
-                }
-                MacsOf::Recurrence => &mut states.memories,
-                MacsOf::Convolution => &mut states.rings,
-                // No operation of these names a state.
-                MacsOf::Nothing | MacsOf::Weights => continue,
-            };
-            add(sizes, bytes(value.shape)?, bytes(share(value))?)?;
+impl States {
+    /// The states that the programs declare, each program's for every layer that runs it.
+    ///
+    /// # Errors
+    /// Where a size leaves 64 bits.
+    pub fn of(programs: &[KindProgram]) -> Result<States, TooLarge> {
+        let mut states = States::default();
+        for kind in programs {
+            let layers = (kind.layers.len() as u128).max(1);
+            for (value, of) in used(&kind.authored.program) {
+                let bytes = |shape: Shape| mul(bytes_of(shape, value.storage)?, layers);
+                let sizes = match of {
+                    MacsOf::Attention => {
+                        let position = |shape: Shape| mul(stored(elements(shape)?, 1, value.storage)?, layers);
+                        let one = |shape: Shape| Shape { seqs: 1, rows: 1, ..shape };
+                        add(&mut states.a_position, position(one(value.shape))?, position(one(share(value)))?)?;
+                        &mut states.caches
+                    }
+                    MacsOf::Recurrence => &mut states.memories,
+                    MacsOf::Convolution => &mut states.rings,
+                    // No operation of these names a state.
+                    MacsOf::Nothing | MacsOf::Weights => continue,
+                };
+                add(sizes, bytes(value.shape)?, bytes(share(value))?)?;
+            }
         }
+        Ok(states)
     }
-    Ok(states)
 }
 
 fn add(sizes: &mut StateBytes, whole: u128, a_chip: u128) -> Result<(), TooLarge> {

@@ -1,5 +1,7 @@
 //! What every document begins with, and a figure with its source.
 
+use std::collections::BTreeMap;
+
 use crate::chip::{Fact, Provenance};
 
 use super::trace::{self, Rows, Traced};
@@ -39,6 +41,8 @@ pub struct Document<B> {
 pub struct Origins {
     /// What the labels mean.
     pub labels: Labels,
+    /// Keys of the config that decide on one thing, by path, for the rows of `trace` to name.
+    pub keys: BTreeMap<&'static str, Vec<String>>,
     /// For every figure, its label and what it comes from.
     pub trace: Vec<Traced>,
 }
@@ -140,7 +144,7 @@ impl<B: serde::Serialize> Document<B> {
             schema,
             version: VERSION,
             generated_by: concat!("logos-core ", env!("CARGO_PKG_VERSION")),
-            provenance: Origins { labels: LABELS, trace: trace::spell(tables, keys) },
+            provenance: Origins { labels: LABELS, keys: trace::groups(tables, keys), trace: trace::spell(tables) },
             no_speed_claim: true,
             honesty: HONESTY,
             body,

@@ -180,7 +180,7 @@ pub fn gemm(chip: &Chip, gemm: &Gemm) -> Result<Document<GemmFit>, Vec<Refusal>>
     let impossible = |what: String| vec![Refusal::new(Code::Bundle, At::Request, what)];
     let bundle = Bundle::read(&certified.words).map_err(|error| impossible(error.to_string()))?;
     let program = bundle.programs().next().ok_or_else(|| impossible("a bundle without a program".to_owned()))?;
-    let (Some(macs), Some([x, w, y])) = (gemm.macs(), gemm.bytes()) else {
+    let (Some(macs), Some((x, w, y))) = (gemm.macs(), gemm.bytes()) else {
         return Err(impossible("sizes that leave 64 bits".to_owned()));
     };
     let unit = chip.unit();

@@ -66,7 +66,7 @@ pub struct UnitBlock {
     /// Elementwise operations in one pass.
     pub fusion_window: Option<Cited<u64>>,
     /// What a stage counts, outermost first.
-    pub counter_nest: [&'static str; 3],
+    pub counter_nest: &'static [&'static str],
     /// The scratchpad of a cell.
     pub pmu: Pmu,
     /// What a token and its credit take.
@@ -358,7 +358,7 @@ fn unit_block(chip: &Chip, acc_tiles: u64) -> UnitBlock {
         acc_tiles,
         mesh_columns: cited(Field::MeshColumns),
         fusion_window: cited(Field::Chain),
-        counter_nest: ["iteration", "row group", "tile"],
+        counter_nest: &["iteration", "row group", "tile"],
         pmu: Pmu { bytes: cited(Field::SramBytesPerPmu), bytes_per_cycle: cited(Field::ScratchpadRate) },
         credit: Credit { inject: cited(Field::Inject), hop: cited(Field::Hop), tree_level: cited(Field::TreeLevel) },
     }

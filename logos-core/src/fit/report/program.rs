@@ -94,7 +94,11 @@ pub(super) const CERTIFICATE: &[Row] = &[
         "one a stage, two an edge, one a turn, one for a layer loop, one a state that is stored",
     ),
     derived("/transitions", &[From::Certificate(Part::Stages)], "one a stage"),
-    derived("/rules/*/obligations", &[], "comparisons the checker made as this document was written"),
+    derived(
+        "/rules/*/obligations",
+        &[From::Certificate(Part::Statements), From::Certificate(Part::Stages), From::Certificate(Part::Edges)],
+        "comparisons the checker made of all rows as this document was written",
+    ),
 ];
 
 /// What a program of a bundle consists of.

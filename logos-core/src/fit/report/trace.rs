@@ -3,6 +3,8 @@
 //! A table's rows name figures by JSON pointer, `*` for any one step, and say for each what it is made of. Tests walk
 //! the documents: every number has a row, and every key, operation, fact and row of a certificate that is named exists.
 
+use std::collections::BTreeMap;
+
 use logos_bundle::table::layout::Part;
 
 use crate::chip::Field;
@@ -12,9 +14,8 @@ use super::frame::Label;
 /// What a figure is made of.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum From {
-    /// Keys of the config, by the last step of their path; those that the config has and its reader read are named.
-    #[allow(dead_code, reason = "documents of models name them")]
-    Config(&'static [&'static str]),
+    /// Keys of the config.
+    Config(Keys),
     /// Statements of these operations in the authored programs, and what they declare.
     Operations(&'static [&'static str]),
     /// A fact of the chip.
@@ -23,6 +24,14 @@ pub(super) enum From {
     Certificate(Part),
     /// What was asked for.
     Request(&'static str),
+}
+
+/// Keys that decide on one thing, whatever the family, by the last step of their path. Documents list those that the config has and
+/// its reader read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Keys {
+    pub(super) name: &'static str,
+    pub(super) keys: &'static [&'static str],
 }
 
 /// A row of a table.
@@ -61,9 +70,9 @@ pub struct Traced {
     pub label: Label,
     /// How they follow.
     pub how: &'static str,
-    /// Keys of the config, by path.
+    /// Groups of keys of the config: see `keys`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub config: Vec<String>,
+    pub config: Vec<&'static str>,
     /// Operations of the authored programs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub operations: Vec<&'static str>,
@@ -78,8 +87,21 @@ pub struct Traced {
     pub request: Vec<&'static str>,
 }
 
-/// The tables' rows with their places, and of the keys those that were read (`keys`, by path).
-pub(super) fn spell(tables: &[Rows], keys: &[String]) -> Vec<Traced> {
+/// The groups of keys that the tables name, with the paths of those that were read (`keys`).
+pub(super) fn groups(tables: &[Rows], keys: &[String]) -> BTreeMap<&'static str, Vec<String>> {
+    let mut groups = BTreeMap::new();
+    for from in tables.iter().flat_map(|table| table.rows).flat_map(|row| row.from) {
+        if let From::Config(group) = from {
+            groups
+                .entry(group.name)
+                .or_insert_with(|| keys.iter().filter(|key| group.keys.contains(&last_step(key))).cloned().collect());
+        }
+    }
+    groups
+}
+
+/// The tables' rows with their places.
+pub(super) fn spell(tables: &[Rows]) -> Vec<Traced> {
     let rows = tables.iter().flat_map(|table| table.rows.iter().map(|row| (table.under, row)));
     rows.map(|(under, row)| {
         let mut traced = Traced {
@@ -94,10 +116,7 @@ pub(super) fn spell(tables: &[Rows], keys: &[String]) -> Vec<Traced> {
         };
         for from in row.from {
             match from {
-                From::Config(names) => {
-                    let named = keys.iter().filter(|key| names.contains(&last_step(key)));
-                    traced.config.extend(named.cloned());
-                }
+                From::Config(group) => traced.config.push(group.name),
                 From::Operations(names) => traced.operations.extend_from_slice(names),
                 From::Fact(field) => traced.facts.push(field.as_str()),
                 From::Certificate(part) => traced.certificate.push(part_name(*part)),

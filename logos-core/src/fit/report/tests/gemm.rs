@@ -36,7 +36,7 @@ fn the_default_workload_is_eight_by_eight_tiles_over_four() {
 
 #[test]
 fn any_size_and_precision_is_certified() {
-    for precision in Gemm::PRECISIONS {
+    for &precision in Gemm::PRECISIONS {
         for (m, n, k) in [(1, 1, 32), (1, 4096, 4096), (130, 3, 33 * 32), (4096, 128_256, 64), (7, 65_536, 14_336)] {
             let body = fit(chip("SN40L"), Gemm { m, n, k, precision });
             assert!(body.certificate.rechecked, "{m} {n} {k} {precision}");

@@ -1,0 +1,146 @@
+//! What documents of a model are made from: the model, the deployment and its programs, read and lowered once.
+
+use std::borrow::Cow;
+
+use crate::chip::Chip;
+use crate::compile::{self, Deployed};
+use crate::config;
+use crate::fit::Verdict;
+use crate::kinds::{self, KindProgram};
+use crate::request::{self, ChipRequest, DeploymentRequest, Description, Form, Request, Weights};
+use crate::spatial::Section;
+use crate::spec::ModelSpec;
+use crate::{Code, Refusal};
+
+/// What a document of a model is asked for: a decode step.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The model's name, for people.
+    pub model: &'a str,
+    /// The bytes of `config.json`.
+    pub config: &'a [u8],
+    /// The chip.
+    pub chip: ChipRequest<'a>,
+    /// How weights are stored.
+    pub weights: Weights,
+    /// The checkpoint that the model is held to.
+    pub checkpoint: Option<Description<'a>>,
+    /// Positions; the model's own most if left out.
+    pub ctx: Option<u32>,
+    /// Sequences of a step.
+    pub batch: u32,
+    /// Tensor-parallel width; the widest the model admits within a rack if left out.
+    pub tp: Option<u32>,
+}
+
+/// A model in a deployment.
+pub struct Subject<'a> {
+    pub(super) asked: Asked<'a>,
+    /// Paths of the config's keys that were read.
+    pub(super) keys: Vec<String>,
+    pub(super) spec: ModelSpec,
+    pub(super) chip: Cow<'static, Chip>,
+    pub(super) tp: u32,
+    pub(super) ctx: u32,
+    pub(super) deployment: DeploymentRequest,
+    /// What it needs of a chip's memory.
+    pub(super) verdict: Verdict,
+    /// `model_type` of the config whose `text_config` the model is.
+    pub(super) inherits: Option<String>,
+    pub(super) made: Made,
+}
+
+/// What the compiler makes of a deployment.
+pub(super) enum Made {
+    /// Lowered and certified.
+    Certified(Box<Deployed>),
+    /// More than the chips' memory holds: the programs, and why they are not lowered.
+    TooLarge(Vec<KindProgram>, Box<Refusal>),
+}
+
+impl<'a> Subject<'a> {
+    /// Reads, lowers and certifies what is asked for. That it does not fit the memory is no error here: documents say so.
+    ///
+    /// # Errors
+    /// Every refusal but that one.
+    pub fn new(asked: Asked<'a>) -> Result<Subject<'a>, Vec<Refusal>> {
+        let chip = asked.chip.chip();
+        let spec = config::read(asked.config);
+        let (chip, spec) = match (chip, spec) {
+            (Ok(chip), Ok(spec)) => (chip, spec),
+            (chip, spec) => {
+                return Err([chip.err(), spec.err()].into_iter().flatten().flatten().collect());
+            }
+        };
+        let ctx = asked.ctx.unwrap_or(spec.max_context);
+        let form = Form::Decode { ctx, batch: asked.batch };
+        let deployment = DeploymentRequest { name: "DECODE".to_owned(), form, tp: asked.tp };
+        let request = Request {
+            model: asked.model,
+            config: asked.config,
+            chip: asked.chip,
+            weights: asked.weights,
+            checkpoint: asked.checkpoint,
+            deployments: std::slice::from_ref(&deployment),
+        };
+        let (spec, _) = compile::held_to(&request, spec)?;
+        let deployment = deployment.at_width(&spec, &chip);
+        let refusals = request::check_deployment(&spec, &chip, &deployment);
+        if !refusals.is_empty() {
+            return Err(refusals);
+        }
+        let tp = deployment.chips();
+        let verdict = Verdict::of(&spec, &chip, &deployment, asked.weights).map_err(|error| vec![error.into()])?;
+        let made = match compile::deploy(&request, &spec, &chip, &deployment) {
+            Ok(deployed) => Made::Certified(Box::new(deployed)),
+            Err(mut refusals) => match refusals.iter().position(|refusal| refusal.code == Code::FitMemory) {
+                Some(0) if refusals.len() == 1 => {
+                    let programs = kinds::programs(&spec, form, tp, asked.weights)?;
+                    Made::TooLarge(programs, Box::new(refusals.swap_remove(0)))
+                }
+                Some(_) | None => return Err(refusals),
+            },
+        };
+        let keys = config::keys_read(asked.config);
+        let inherits = config::outer_model_type(asked.config);
+        let verdict = match &made {
+            Made::Certified(deployed) => Verdict {
+                ddr_weight_bytes: deployed.fit.ddr_weight_bytes,
+                max_ctx: deployed.fit.max_ctx,
+                max_seqs: deployed.fit.max_seqs,
+                ..verdict
+            },
+            Made::TooLarge(..) => verdict,
+        };
+        Ok(Subject { asked, keys, spec, chip, tp, ctx, deployment, verdict, inherits, made })
+    }
+
+    /// The deployment's programs.
+    pub(super) fn programs(&self) -> &[KindProgram] {
+        match &self.made {
+            Made::Certified(deployed) => &deployed.programs,
+            Made::TooLarge(programs, _) => programs,
+        }
+    }
+
+    /// Bytes of SRAM that the buffers of the largest section take; none where nothing is certified.
+    pub(super) fn reserve_bytes(&self) -> Option<u64> {
+        match &self.made {
+            Made::Certified(deployed) => {
+                let sections = deployed.laid.spatial.iter().flat_map(|program| &program.sections);
+                Some(sections.map(Section::buffer_bytes).max().unwrap_or(0))
+            }
+            Made::TooLarge(..) => None,
+        }
+    }
+
+    /// The step.
+    pub(super) const fn form(&self) -> Form {
+        Form::Decode { ctx: self.ctx, batch: self.asked.batch }
+    }
+
+    /// The program that runs a layer, by its number among all.
+    pub(super) fn kind_of(&self, layer: u32) -> Option<(usize, &KindProgram)> {
+        self.programs().iter().enumerate().find(|(_, kind)| kind.layers.binary_search(&layer).is_ok())
+    }
+}

@@ -1,0 +1,191 @@
+//! How the server is started, and what its allocator would then reserve.
+
+use super::{Fallback, ReservedBlock};
+use crate::fit::inventory::Inventory;
+use crate::fit::paged::{Paged, Policy};
+use crate::fit::{TooLarge, Verdict, bytes};
+use crate::request::{DeploymentRequest, Form};
+use crate::spec::Dtype;
+use crate::{At, Code, Refusal, shard};
+
+use super::super::subject::Subject;
+
+/// Part of a device's memory that the server takes, a quotient.
+///
+/// Source: `vllm/config/cache.py`, `gpu_memory_utilization`: 0.92.
+const UTILIZATION: (u64, u64) = (23, 25);
+
+/// How the server is started.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Serve {
+    /// Chips.
+    pub tensor_parallel_size: u32,
+    /// dtype of activations and caches.
+    pub dtype: &'static str,
+    /// Longest sequence: the context asked for, or less where less is all that fits.
+    pub max_model_len: u32,
+    /// The context asked for, where it does not fit.
+    pub reduced_from: Option<u32>,
+    /// The command's arguments.
+    pub arguments: Vec<Argument>,
+    /// The command.
+    pub command: String,
+}
+
+/// An argument of a command.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Argument {
+    /// With its dashes.
+    pub flag: &'static str,
+    /// Its value.
+    pub value: String,
+}
+
+/// The server's start, held to what its allocator would reserve.
+pub(super) fn plan(subject: &Subject<'_>, stock: &Inventory<'_>) -> Result<(Serve, ReservedBlock), Refusal> {
+    let paged = Paged::of(&subject.spec, subject.tp, Policy::of(&subject.spec))?;
+    let weights = &stock.weights.a_chip;
+    let weights = weights.sharded.checked_add(weights.replicated).ok_or(TooLarge)?;
+    let (usable, available) = memory(subject, weights);
+    let longest = paged.longest(available, subject.ctx);
+    if longest == 0 {
+        return Err(refusal(subject, weights, usable, &paged)?);
+    }
+    let serve = serve(subject, longest);
+    let one = paged.reserved(longest, 1)?.0;
+    let block = ReservedBlock {
+        usable_bytes: usable,
+        available_bytes: available,
+        pool_block_bytes: paged.pool_block,
+        block_tokens: paged.groups.iter().map(|group| group.block).collect(),
+        group_layers: paged.group_layers,
+        blocks_per_sequence: paged.blocks(longest),
+        sequence_bytes: one,
+        max_sequences: paged.sequences(available, longest),
+        fits: one <= available,
+    };
+    Ok((serve, block))
+}
+
+/// What the server takes of a chip's memory, and what of it the weights leave.
+fn memory(subject: &Subject<'_>, weights: u64) -> (u64, u64) {
+    let (of, parts) = UTILIZATION;
+    let memory = u128::from(subject.verdict.memory_bytes);
+    // Never more than the memory.
+    let usable = u64::try_from(memory * u128::from(of) / u128::from(parts)).unwrap_or(u64::MAX);
+    (usable, usable.saturating_sub(weights))
+}
+
+fn serve(subject: &Subject<'_>, max_model_len: u32) -> Serve {
+    let dtype = match subject.spec.dtype {
+        Dtype::F32 => "float32",
+        Dtype::F16 => "float16",
+        Dtype::Bf16 => "bfloat16",
+    };
+    let argument = |flag, value: String| Argument { flag, value };
+    let arguments = vec![
+        argument("--tensor-parallel-size", subject.tp.to_string()),
+        argument("--dtype", dtype.to_owned()),
+        argument("--max-model-len", max_model_len.to_string()),
+    ];
+    let mut command = format!("vllm serve {}", quoted(subject.asked.model));
+    for Argument { flag, value } in &arguments {
+        command.push_str(&format!(" {flag} {value}"));
+    }
+    Serve {
+        tensor_parallel_size: subject.tp,
+        dtype,
+        max_model_len,
+        reduced_from: (max_model_len < subject.ctx).then_some(subject.ctx),
+        arguments,
+        command,
+    }
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/+:@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn refusal(subject: &Subject<'_>, weights: u64, usable: u64, paged: &Paged) -> Result<Refusal, TooLarge> {
+    let message = format!("vLLM would serve not one sequence of any length on {} x {}", subject.tp, subject.chip.name);
+    let at = At::Key("DECODE".to_owned(), crate::Key::Tp);
+    let refusal = Refusal::new(Code::FitMemory, at, message)
+        .fact("weights a chip", bytes(weights.into()))
+        .fact("memory that the server takes of a chip", bytes(usable.into()));
+    let refusal = match paged.reserved(1, 1) {
+        Ok(least) => refusal.fact("least that its allocator reserves", bytes(least.0.into())),
+        Err(TooLarge) => refusal,
+    };
+    let form = Form::Decode { ctx: subject.ctx, batch: 1 };
+    Ok(match wider(subject, form, 1) {
+        Some(tp) => refusal.help(format!("write `tp: {tp}`")),
+        None => refusal.help("no admitted width leaves enough: `weights: q8_0` halves the weights"),
+    })
+}
+
+/// What else the server could be started with, with what each would change.
+pub(super) fn fallbacks(subject: &Subject<'_>, serve: &Serve) -> Result<Vec<Fallback>, TooLarge> {
+    let mut fallbacks: Vec<Fallback> = Vec::new();
+    let len = serve.max_model_len;
+    let policy = Policy::of(&subject.spec);
+    // The plan was made with this policy: it grants memory.
+    let with = |policy: Policy| Paged::of(&subject.spec, subject.tp, policy).ok();
+    let Some(now) = with(policy) else { return Ok(fallbacks) };
+    let now = now.reserved(len, 1)?.0;
+    let mut offer = |without: &str, flag: &str, policy: Policy| -> Result<(), TooLarge> {
+        let Some(paged) = with(policy) else { return Ok(()) };
+        let then = paged.reserved(len, 1)?.0;
+        if then < now {
+            let then = format!("`{flag}` reserves {then} bytes a sequence and chip in place of {now}");
+            fallbacks.push(Fallback { without: without.to_owned(), then });
+        }
+        Ok(())
+    };
+    let plain = Policy { prefix_caching: false, ..policy };
+    offer("memory for two states a recurrence", "--no-enable-prefix-caching", plain)?;
+    let fewer = policy.in_flight / 2;
+    let flag = format!("--max-num-batched-tokens {}", fewer / 2);
+    offer("memory for the tokens in flight of windows", &flag, Policy { in_flight: fewer, ..policy })?;
+    if let Some(asked) = serve.reduced_from {
+        let holds = wider(subject, Form::Decode { ctx: asked, batch: 1 }, asked);
+        let then = match holds {
+            Some(tp) => format!("plan with `--tp {tp}`"),
+            None => format!("no admitted width serves it; `--max-model-len {len}` is the most here"),
+        };
+        fallbacks.push(Fallback { without: format!("{asked} positions on {} chips", subject.tp), then });
+    }
+    Ok(fallbacks)
+}
+
+/// The least wider width of the chip's domain at which vLLM serves a sequence of `len` tokens.
+fn wider(subject: &Subject<'_>, form: Form, len: u32) -> Option<u32> {
+    let widths = shard::widths(&subject.spec, subject.chip.domain());
+    widths.into_iter().filter(|&tp| tp > subject.tp).find(|&tp| {
+        let deployment = DeploymentRequest { name: String::new(), form, tp: Some(tp) };
+        let verdict = Verdict::of(&subject.spec, &subject.chip, &deployment, subject.asked.weights);
+        let paged = Paged::of(&subject.spec, tp, Policy::of(&subject.spec));
+        let (Ok(verdict), Ok(paged)) = (verdict, paged) else { return false };
+        let (_, available) = memory(subject, verdict.weight_bytes);
+        paged.longest(available, len) == len
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_models_name_is_one_word_of_a_shell() {
+        assert_eq!(quoted("org/model-7B.v1"), "org/model-7B.v1");
+        assert_eq!(quoted("a model"), "'a model'");
+        assert_eq!(quoted("it's; rm"), r"'it'\''s; rm'");
+        assert_eq!(quoted(""), "''");
+    }
+}
