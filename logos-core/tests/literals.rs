@@ -89,7 +89,9 @@ fn literals(line: &str) -> Vec<&str> {
             }
         }
         let field = start > 0 && bytes[start - 1] == b'.' && !(start > 1 && bytes[start - 2] == b'.');
-        if !field {
+        // The length of a constant list is that of its value.
+        let length = line[..start].ends_with("; ") && line[at..].starts_with("] = [");
+        if !field && !length {
             found.push(&line[start..at]);
         }
     }

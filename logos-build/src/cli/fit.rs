@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::Write;
 
 use clap::ArgMatches;
-use logos_core::fit::report::{self, Asked, Document, LadderRow, ModelFit, Subject, VllmPlan};
+use logos_core::fit::report::{self, Asked, Document, LadderRow, ModelFit, ServingRow, Subject, VllmPlan};
 use logos_core::{Description, Refusal, Weights};
 
 use super::report::{align, print, row, table};
@@ -120,6 +120,8 @@ fn people(out: &mut dyn Write, document: &Document<ModelFit>) -> Result<(), Fail
         totals.arithmetic_intensity_macs_per_byte
     )?;
     ladder(out, &tp.ladder)?;
+    writeln!(out, "\nserved at this context, the most sequences that fit")?;
+    serving(out, &document.body.serving)?;
     writeln!(out, "\n{}", document.honesty)?;
     Ok(())
 }
@@ -133,33 +135,51 @@ fn live_per_chip(document: &Document<ModelFit>) -> u64 {
 }
 
 fn ladder(out: &mut dyn Write, rows: &[LadderRow]) -> Result<(), Failure> {
-    let mut table = table(["chips", "weights", "headroom", "largest ctx", ""]);
-    let absent = || "-".to_owned();
+    let mut table = table(["", "chips", "width", "weights", "headroom", "largest ctx", ""]);
     for step in rows {
-        let size = |value: Option<u64>| value.map_or_else(absent, grouped);
-        let verdict = match step.hbm_fit {
-            Some(true) => "fits",
-            Some(false) => "short",
-            None => "refused",
-        };
         row(
             &mut table,
             [
-                &step.chips as &dyn Display,
-                &size(step.weights_per_chip_bytes),
-                &step.hbm_headroom_bytes.map_or_else(absent, signed),
-                &size(step.max_ctx_in_hbm.map(u64::from)),
-                &verdict,
+                &step.domain as &dyn Display,
+                &step.chips,
+                &step.tensor_parallel,
+                &grouped(step.weights_per_chip_bytes),
+                &signed(step.hbm_headroom_bytes),
+                &grouped(u64::from(step.max_ctx_in_hbm)),
+                &if step.hbm_fit { "fits" } else { "short" },
             ],
         );
     }
-    align(&mut table, &[0, 1, 2, 3]);
+    align(&mut table, &[1, 2, 3, 4, 5]);
     print(out, &table)?;
-    writeln!(out)?;
-    for step in rows {
-        writeln!(out, "{} {}: {}", step.chips, if step.chips == 1 { "chip" } else { "chips" }, step.domain)?;
-        step.refused.iter().try_for_each(|why| writeln!(out, "  {why}"))?;
+    for step in rows.iter().filter(|step| !step.refused.is_empty()) {
+        writeln!(out, "{} chips: {}", step.chips, step.refused.join("; "))?;
     }
+    Ok(())
+}
+
+/// How the chips that there are serve the model.
+fn serving(out: &mut dyn Write, rows: &[ServingRow]) -> Result<(), Failure> {
+    let mut table = table(["", "chips", "tp", "dp", "sequences each", "in all", ""]);
+    for plan in rows {
+        let size = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), grouped);
+        row(
+            &mut table,
+            [
+                &plan.domain as &dyn Display,
+                &plan.chips,
+                &size(plan.tensor_parallel.map(u64::from)),
+                &size(plan.data_parallel.map(u64::from)),
+                &size(plan.max_sequences_per_replica.map(u64::from)),
+                &size(plan.max_sequences),
+                &if plan.error.is_some() { "short" } else { "fits" },
+            ],
+        );
+    }
+    align(&mut table, &[1, 2, 3, 4, 5]);
+    print(out, &table)?;
+    let errors = rows.iter().filter_map(|plan| Some((plan.chips, plan.error.as_ref()?)));
+    errors.into_iter().try_for_each(|(chips, error)| writeln!(out, "{chips} chips: {error}"))?;
     Ok(())
 }
 

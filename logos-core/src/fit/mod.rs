@@ -12,7 +12,6 @@ pub mod paged;
 pub mod report;
 pub mod serving;
 mod size;
-mod verdict;
 pub mod work;
 
 #[cfg(test)]
@@ -20,7 +19,6 @@ mod tests;
 
 pub use gemm::{Gemm, Tile};
 pub use size::TooLarge;
-pub use verdict::Verdict;
 
 use crate::chip::Chip;
 use crate::request::{DeploymentRequest, Form, Weights};

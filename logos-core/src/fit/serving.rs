@@ -87,6 +87,11 @@ impl Needs {
         self.sharded_weight_bytes + self.replicated_weight_bytes
     }
 
+    /// Bytes needed of the main memory: all but the experts that DDR holds.
+    pub const fn main_bytes(&self) -> u64 {
+        self.need_bytes().saturating_sub(self.experts_in_ddr_bytes)
+    }
+
     /// All a chip needs.
     pub const fn need_bytes(&self) -> u64 {
         self.weight_bytes() + self.recurrent_bytes + self.kv_bytes
@@ -206,6 +211,17 @@ impl Demand<'_> {
             max_ctx: ledger.max_ctx(sequences, spec.max_context, room)?,
             max_sequences: ledger.max_sequences(ctx, room)?,
         })
+    }
+
+    /// Largest context at which the KV caches of a chip of a width take at most `room` bytes, the model's own at most.
+    ///
+    /// # Errors
+    /// Where a size leaves 64 bits.
+    pub fn caches_until(&self, tp: u32, room: u64) -> Result<u32, TooLarge> {
+        let Demand { spec, weights, sequences, .. } = *self;
+        let ledger = Ledger::of(spec, tp, weights, true)?;
+        let caches = Ledger { weights: 0, recurrent: 0, ..ledger };
+        caches.max_ctx(sequences, spec.max_context, u128::from(room))
     }
 
     /// Chip, node and rack: of each the widest width that the model admits, and what it needs. A domain as large as the one before is

@@ -27,7 +27,8 @@ pub use gemm::{Arithmetic, GemmFit, GemmResidency, Operand, Tiles, Workload, gem
 pub use ii::{Banking, BufferDepth, Credit, CreditDepth, Envelope, IiReport, Pmu, SectionIi, StageIi, UnitBlock};
 pub use model::{
     CutRow, DeploymentBlock, EmbeddingBlock, Excluded, GgufBlock, HeadBlock, KvBlock, KvTier, LadderRow, LayerRow,
-    ModelBlock, ModelFit, ResidencyBlock, StoredBlock, TensorParallel, TensorRow, Tiers, Totals, WeightsBlock, model,
+    ModelBlock, ModelFit, ResidencyBlock, ServingRow, StoredBlock, TensorParallel, TensorRow, Tiers, Totals,
+    WeightsBlock, model,
 };
 pub use program::{CertificateSummary, ProgramSummary, Rule};
 #[cfg(feature = "schema")]

@@ -4,6 +4,7 @@ mod identity;
 mod layers;
 mod parallel;
 mod residency;
+mod serving;
 pub(super) mod trace;
 
 use logos_bundle::view::Bundle;
@@ -13,6 +14,7 @@ pub use layers::{HeadBlock, LayerRow, Totals};
 pub use parallel::{CutRow, KvBlock, LadderRow, TensorParallel};
 pub(super) use residency::sram_until_ctx;
 pub use residency::{KvTier, ResidencyBlock, Tiers};
+pub use serving::ServingRow;
 
 use super::chip::{self, ChipBlock};
 use super::frame::Document;
@@ -41,6 +43,8 @@ pub struct ModelFit {
     pub tensor_parallel: TensorParallel,
     /// Where it lies.
     pub residency: ResidencyBlock,
+    /// How a node, a rack and all chips that a width may use would serve the model.
+    pub serving: Vec<ServingRow>,
     /// Layer by layer.
     pub per_layer: Vec<LayerRow>,
     /// The head.
@@ -120,6 +124,7 @@ fn body(subject: &Subject<'_>) -> Result<ModelFit, Refusal> {
         chip: chip::block(&subject.chip),
         tensor_parallel: parallel::block(&quantities)?,
         residency: residency::block(&quantities)?,
+        serving: serving::rows(&quantities)?,
         per_layer: layers::rows(&quantities)?,
         lm_head: layers::head(&quantities)?,
         totals: layers::totals(&quantities)?,

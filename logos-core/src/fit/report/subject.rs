@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::chip::Chip;
 use crate::compile::{self, Deployed};
 use crate::config;
-use crate::fit::Verdict;
+use crate::fit::serving::{Demand, Needs};
 use crate::kinds::{self, KindProgram};
 use crate::request::{self, ChipRequest, DeploymentRequest, Description, Form, Request, Weights};
 use crate::spatial::Section;
@@ -42,9 +42,8 @@ pub struct Subject<'a> {
     pub(super) chip: Cow<'static, Chip>,
     pub(super) tp: u32,
     pub(super) ctx: u32,
-    pub(super) deployment: DeploymentRequest,
-    /// What it needs of a chip's memory.
-    pub(super) verdict: Verdict,
+    /// What a chip needs.
+    pub(super) needs: Needs,
     /// `model_type` of the config whose `text_config` the model is.
     pub(super) inherits: Option<String>,
     pub(super) made: Made,
@@ -90,7 +89,8 @@ impl<'a> Subject<'a> {
             return Err(refusals);
         }
         let tp = deployment.chips();
-        let verdict = Verdict::of(&spec, &chip, &deployment, asked.weights).map_err(|error| vec![error.into()])?;
+        let demand = Demand { spec: &spec, chip: &chip, weights: asked.weights, ctx, sequences: asked.batch };
+        let needs = demand.at(tp).map_err(|error| vec![error.into()])?;
         let made = match compile::deploy(&request, &spec, &chip, &deployment) {
             Ok(deployed) => Made::Certified(Box::new(deployed)),
             Err(mut refusals) => match refusals.iter().position(|refusal| refusal.code == Code::FitMemory) {
@@ -103,16 +103,7 @@ impl<'a> Subject<'a> {
         };
         let keys = config::keys_read(asked.config);
         let inherits = config::outer_model_type(asked.config);
-        let verdict = match &made {
-            Made::Certified(deployed) => Verdict {
-                ddr_weight_bytes: deployed.fit.ddr_weight_bytes,
-                max_ctx: deployed.fit.max_ctx,
-                max_seqs: deployed.fit.max_seqs,
-                ..verdict
-            },
-            Made::TooLarge(..) => verdict,
-        };
-        Ok(Subject { asked, keys, spec, chip, tp, ctx, deployment, verdict, inherits, made })
+        Ok(Subject { asked, keys, spec, chip, tp, ctx, needs, inherits, made })
     }
 
     /// The deployment's programs.
@@ -120,6 +111,20 @@ impl<'a> Subject<'a> {
         match &self.made {
             Made::Certified(deployed) => &deployed.programs,
             Made::TooLarge(programs, _) => programs,
+        }
+    }
+
+    /// What is asked of the chips.
+    pub(super) fn demand(&self) -> Demand<'_> {
+        let Subject { spec, chip, ctx, .. } = self;
+        Demand { spec, chip, weights: self.asked.weights, ctx: *ctx, sequences: self.asked.batch }
+    }
+
+    /// Bytes of experts in DDR beside an HBM: as the certificate has them, else as many as have to.
+    pub(super) fn ddr_weight_bytes(&self) -> u64 {
+        match &self.made {
+            Made::Certified(deployed) => deployed.fit.ddr_weight_bytes,
+            Made::TooLarge(..) => self.needs.experts_in_ddr_bytes,
         }
     }
 

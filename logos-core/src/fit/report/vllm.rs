@@ -217,13 +217,13 @@ fn states(subject: &Subject<'_>) -> Result<StateOfLayer, TooLarge> {
 }
 
 fn from_fit(subject: &Subject<'_>, stock: &Inventory<'_>) -> Result<FromFit, TooLarge> {
-    let verdict = &subject.verdict;
+    let needs = &subject.needs;
     Ok(FromFit {
         weights_bf16_bytes: stock.weights.total.bf16_bytes,
-        weights_per_chip_bytes: verdict.weight_bytes,
-        hbm_fit: verdict.fits,
-        kv_cache_at_ctx: verdict.kv_bytes,
-        max_ctx_in_hbm: verdict.max_ctx,
+        weights_per_chip_bytes: needs.weight_bytes(),
+        hbm_fit: needs.fits,
+        kv_cache_at_ctx: needs.kv_bytes,
+        max_ctx_in_hbm: needs.max_ctx,
         sram_until_ctx: super::model::sram_until_ctx(subject, &stock.states)?,
     })
 }

@@ -2,10 +2,10 @@
 
 use super::Quantities;
 use crate::author::{Source, storage_of};
+use crate::fit::TooLarge;
 use crate::fit::inventory::StateBytes;
-use crate::fit::{TooLarge, Verdict};
+use crate::fit::serving::Rung;
 use crate::language::ast::{Axis, Sharding};
-use crate::request::{self, DeploymentRequest, Form};
 
 /// What a chip of the width holds.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -41,7 +41,7 @@ pub struct TensorParallel {
     pub max_ctx_in_hbm: u32,
     /// Most sequences that fit at this context.
     pub max_sequences_in_hbm: u32,
-    /// One chip, a node, a rack, and the width itself.
+    /// One chip, a node, a rack.
     pub ladder: Vec<LadderRow>,
     /// How each weight is cut.
     pub sharding: Vec<CutRow>,
@@ -63,32 +63,34 @@ pub struct KvBlock {
     pub per_chip_bytes: u64,
 }
 
-/// A width.
+/// A domain, and the widest width that the model admits in it.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LadderRow {
-    /// Chips.
+    /// `chip`, `node`, `rack`.
+    pub domain: &'static str,
+    /// Its chips.
     pub chips: u32,
-    /// `one chip`, `node`, `rack`, `this deployment`; several where they are one.
-    pub domain: String,
-    /// Why the model does not admit it; the figures below are then absent.
+    /// Why the model does not split over all of them; the figures are then of the widest width that it does.
     pub refused: Vec<String>,
+    /// The widest width.
+    pub tensor_parallel: u32,
     /// Weights of a chip.
-    pub weights_per_chip_bytes: Option<u64>,
-    /// Carried state of a chip, caches with it.
-    pub state_bytes_per_chip: Option<u64>,
-    /// Of it the caches.
-    pub kv_cache_per_chip_bytes: Option<u64>,
+    pub weights_per_chip_bytes: u64,
+    /// Recurrent states and convolution rings of a chip.
+    pub state_bytes_per_chip: u64,
+    /// Caches of a chip.
+    pub kv_cache_per_chip_bytes: u64,
     /// Of the weights, experts that would lie in DDR beside an HBM.
-    pub ddr_weight_bytes_per_chip: Option<u64>,
+    pub ddr_weight_bytes_per_chip: u64,
     /// What is needed of the memory.
-    pub hbm_need_bytes: Option<u64>,
+    pub hbm_need_bytes: u64,
     /// Whether it fits.
-    pub hbm_fit: Option<bool>,
+    pub hbm_fit: bool,
     /// What is left; below zero what lacks.
-    pub hbm_headroom_bytes: Option<i64>,
+    pub hbm_headroom_bytes: i64,
     /// Largest context that fits with these sequences.
-    pub max_ctx_in_hbm: Option<u32>,
+    pub max_ctx_in_hbm: u32,
 }
 
 /// How a weight is cut.
@@ -109,24 +111,28 @@ pub(super) fn block(quantities: &Quantities<'_>) -> Result<TensorParallel, TooLa
     let subject = quantities.subject;
     let weights = &quantities.stock.weights.a_chip;
     let states = &quantities.stock.states;
-    let verdict = &subject.verdict;
+    let needs = &subject.needs;
+    let (memory_bytes, memory) = subject.chip.main_memory();
+    let weight_bytes = weights.sharded.checked_add(weights.replicated).ok_or(TooLarge)?;
+    let ddr = subject.ddr_weight_bytes();
+    let need = needs.need_bytes().saturating_sub(ddr);
     let recurrent = states.memories.a_chip.checked_add(states.rings.a_chip).ok_or(TooLarge)?;
     Ok(TensorParallel {
         chips: subject.tp,
         dtype: storage_of(subject.spec.dtype).as_str(),
         sharded_weight_bytes_per_chip: weights.sharded,
         replicated_weight_bytes: weights.replicated,
-        weights_per_chip_bytes: weights.sharded.checked_add(weights.replicated).ok_or(TooLarge)?,
+        weights_per_chip_bytes: weight_bytes,
         state_bytes_per_chip: recurrent,
         kv_cache_at_ctx: kv(subject.ctx, subject.tp, &states.caches)?,
-        memory: verdict.memory,
-        hbm_bytes_per_chip: verdict.memory_bytes,
-        ddr_weight_bytes_per_chip: verdict.ddr_weight_bytes,
-        hbm_need_bytes: verdict.need_bytes(),
-        hbm_fit: verdict.fits,
-        hbm_headroom_bytes: verdict.headroom_bytes(),
-        max_ctx_in_hbm: verdict.max_ctx,
-        max_sequences_in_hbm: verdict.max_seqs,
+        memory,
+        hbm_bytes_per_chip: memory_bytes,
+        ddr_weight_bytes_per_chip: ddr,
+        hbm_need_bytes: need,
+        hbm_fit: needs.fits,
+        hbm_headroom_bytes: headroom(memory_bytes, need),
+        max_ctx_in_hbm: needs.max_ctx,
+        max_sequences_in_hbm: needs.max_sequences,
         ladder: ladder(quantities)?,
         sharding: cuts(quantities),
     })
@@ -144,49 +150,31 @@ fn kv(ctx: u32, chips: u32, caches: &StateBytes) -> Result<KvBlock, TooLarge> {
     })
 }
 
-/// The widths that vendors ship, each once, and the deployment's own.
-fn ladder(quantities: &Quantities<'_>) -> Result<Vec<LadderRow>, TooLarge> {
-    let subject = quantities.subject;
-    let chip = subject.chip.as_ref();
-    let mut widths: Vec<(u32, String)> = Vec::new();
-    let rack = chip.chips_per_rack().map(|chips| (chips, "rack"));
-    let shipped = [Some((1, "one chip")), Some((chip.chips_per_node(), "node")), rack];
-    for (width, domain) in shipped.into_iter().flatten().chain([(subject.tp, "this deployment")]) {
-        match widths.iter_mut().find(|(known, _)| *known == width) {
-            Some((_, domains)) => *domains = format!("{domains}, {domain}"),
-            None => widths.push((width, domain.to_owned())),
-        }
-    }
-    widths.sort_by_key(|(width, _)| *width);
-    let form = Form::Decode { ctx: subject.ctx, batch: subject.asked.batch };
-    widths
-        .into_iter()
-        .map(|(chips, domain)| {
-            let deployment = DeploymentRequest { name: String::new(), form, tp: Some(chips) };
-            let refusals = request::check_deployment(&subject.spec, chip, &deployment);
-            let refused: Vec<String> = refusals.into_iter().map(|refusal| refusal.message).collect();
-            let verdict = match refused.is_empty() {
-                true => Some(Verdict::of(&subject.spec, chip, &deployment, subject.asked.weights)?),
-                false => None,
-            };
-            Ok(row(chips, domain, refused, verdict.as_ref()))
-        })
-        .collect()
+/// What is left of a memory; below zero what lacks.
+fn headroom(memory: u64, need: u64) -> i64 {
+    let left = i128::from(memory) - i128::from(need);
+    i64::try_from(left).unwrap_or(if left < 0 { i64::MIN } else { i64::MAX })
 }
 
-fn row(chips: u32, domain: String, refused: Vec<String>, verdict: Option<&Verdict>) -> LadderRow {
+fn ladder(quantities: &Quantities<'_>) -> Result<Vec<LadderRow>, TooLarge> {
+    Ok(quantities.subject.demand().ladder()?.iter().map(row).collect())
+}
+
+fn row(rung: &Rung) -> LadderRow {
+    let needs = &rung.needs;
     LadderRow {
-        chips,
-        domain,
-        refused,
-        weights_per_chip_bytes: verdict.map(|verdict| verdict.weight_bytes),
-        state_bytes_per_chip: verdict.map(|verdict| verdict.state_bytes),
-        kv_cache_per_chip_bytes: verdict.map(|verdict| verdict.kv_bytes),
-        ddr_weight_bytes_per_chip: verdict.map(|verdict| verdict.ddr_weight_bytes),
-        hbm_need_bytes: verdict.map(Verdict::need_bytes),
-        hbm_fit: verdict.map(|verdict| verdict.fits),
-        hbm_headroom_bytes: verdict.map(Verdict::headroom_bytes),
-        max_ctx_in_hbm: verdict.map(|verdict| verdict.max_ctx),
+        domain: rung.domain.as_str(),
+        chips: rung.chips,
+        refused: rung.against.iter().map(ToString::to_string).collect(),
+        tensor_parallel: needs.tp,
+        weights_per_chip_bytes: needs.weight_bytes(),
+        state_bytes_per_chip: needs.recurrent_bytes,
+        kv_cache_per_chip_bytes: needs.kv_bytes,
+        ddr_weight_bytes_per_chip: needs.experts_in_ddr_bytes,
+        hbm_need_bytes: needs.main_bytes(),
+        hbm_fit: needs.fits,
+        hbm_headroom_bytes: headroom(needs.memory_bytes, needs.main_bytes()),
+        max_ctx_in_hbm: needs.max_ctx,
     }
 }
 

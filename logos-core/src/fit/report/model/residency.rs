@@ -5,7 +5,6 @@ use super::{Quantities, peak_layer};
 use crate::author::Source;
 use crate::fit::TooLarge;
 use crate::fit::inventory::States;
-use crate::fit::verdict::kv_until;
 use crate::kinds::{KindProgram, Role};
 use crate::language::ast::{Origin, Role as AstRole, Statement, ValueId};
 use crate::ops::operation::MacsOf;
@@ -129,7 +128,7 @@ pub(in super::super) fn sram_until_ctx(subject: &Subject<'_>, states: &States) -
     let Some(reserve) = subject.reserve_bytes() else { return Ok(0) };
     let sram = subject.chip.unit().sram_bytes;
     let room = sram.saturating_sub(reserve).saturating_sub(states.memories.a_chip).saturating_sub(states.rings.a_chip);
-    kv_until(&subject.spec, &subject.chip, &subject.deployment, subject.asked.weights, room)
+    subject.demand().caches_until(subject.tp, room)
 }
 
 /// The memories that some declared values of all programs lie in, as the certificate has them: `HBM, DDR`; `none` of no values.

@@ -187,7 +187,14 @@ fn qwen35_on_a_node() {
     assert_eq!(weights.params, params + 2 * 248_320 * 5120 + 5120);
     let widths: Vec<u32> = body.tensor_parallel.ladder.iter().map(|row| row.chips).collect();
     assert_eq!(widths, [1, 8, 16]);
-    assert_eq!(body.tensor_parallel.ladder[2].refused, ["the 24 query heads do not split over 16 chips"]);
+    let rack = &body.tensor_parallel.ladder[2];
+    assert_eq!((rack.refused[0].as_str(), rack.tensor_parallel), ("the 24 query heads do not split over 16 chips", 8));
+    // F9: two replicas a rack, of thirteen sequences each.
+    let serving = &body.serving[1];
+    assert_eq!((serving.domain, serving.chips), ("rack", 16));
+    assert_eq!((serving.tensor_parallel, serving.data_parallel), (Some(8), Some(2)));
+    assert_eq!((serving.max_sequences_per_replica, serving.max_sequences), (Some(13), Some(26)));
+    assert_eq!(serving.sequence_bytes_per_chip, Some(16_384 * 262_144 + 48 * 400_896));
     // The dominant program is the one whose layers take most of a step.
     let cycles = |report: &IiReport, layers: u64| report.pipeline_ii * layers;
     let ii = body.ii_report.as_ref().unwrap();

@@ -3,8 +3,7 @@
 use super::{Fallback, ReservedBlock};
 use crate::fit::inventory::Inventory;
 use crate::fit::paged::{Paged, Policy};
-use crate::fit::{TooLarge, Verdict, bytes};
-use crate::request::{DeploymentRequest, Form};
+use crate::fit::{TooLarge, bytes};
 use crate::spec::Dtype;
 use crate::{At, Code, Refusal, shard};
 
@@ -72,7 +71,7 @@ pub(super) fn plan(subject: &Subject<'_>, stock: &Inventory<'_>) -> Result<(Serv
 /// What the server takes of a chip's memory, and what of it the weights leave.
 fn memory(subject: &Subject<'_>, weights: u64) -> (u64, u64) {
     let (of, parts) = UTILIZATION;
-    let memory = u128::from(subject.verdict.memory_bytes);
+    let memory = u128::from(subject.needs.memory_bytes);
     // Never more than the memory.
     let usable = u64::try_from(memory * u128::from(of) / u128::from(parts)).unwrap_or(u64::MAX);
     (usable, usable.saturating_sub(weights))
@@ -123,8 +122,7 @@ fn refusal(subject: &Subject<'_>, weights: u64, usable: u64, paged: &Paged) -> R
         Ok(least) => refusal.fact("least that its allocator reserves", bytes(least.0.into())),
         Err(TooLarge) => refusal,
     };
-    let form = Form::Decode { ctx: subject.ctx, batch: 1 };
-    Ok(match wider(subject, form, 1) {
+    Ok(match wider(subject, 1) {
         Some(tp) => refusal.help(format!("write `tp: {tp}`")),
         None => refusal.help("no admitted width leaves enough: `weights: q8_0` halves the weights"),
     })
@@ -154,7 +152,7 @@ pub(super) fn fallbacks(subject: &Subject<'_>, serve: &Serve) -> Result<Vec<Fall
     let flag = format!("--max-num-batched-tokens {}", fewer / 2);
     offer("memory for the tokens in flight of windows", &flag, Policy { in_flight: fewer, ..policy })?;
     if let Some(asked) = serve.reduced_from {
-        let holds = wider(subject, Form::Decode { ctx: asked, batch: 1 }, asked);
+        let holds = wider(subject, asked);
         let then = match holds {
             Some(tp) => format!("plan with `--tp {tp}`"),
             None => format!("no admitted width serves it; `--max-model-len {len}` is the most here"),
@@ -165,14 +163,13 @@ pub(super) fn fallbacks(subject: &Subject<'_>, serve: &Serve) -> Result<Vec<Fall
 }
 
 /// The least wider width of the chip's domain at which vLLM serves a sequence of `len` tokens.
-fn wider(subject: &Subject<'_>, form: Form, len: u32) -> Option<u32> {
+fn wider(subject: &Subject<'_>, len: u32) -> Option<u32> {
     let widths = shard::widths(&subject.spec, subject.chip.domain());
     widths.into_iter().filter(|&tp| tp > subject.tp).find(|&tp| {
-        let deployment = DeploymentRequest { name: String::new(), form, tp: Some(tp) };
-        let verdict = Verdict::of(&subject.spec, &subject.chip, &deployment, subject.asked.weights);
+        let needs = subject.demand().at(tp);
         let paged = Paged::of(&subject.spec, tp, Policy::of(&subject.spec));
-        let (Ok(verdict), Ok(paged)) = (verdict, paged) else { return false };
-        let (_, available) = memory(subject, verdict.weight_bytes);
+        let (Ok(needs), Ok(paged)) = (needs, paged) else { return false };
+        let (_, available) = memory(subject, needs.weight_bytes());
         paged.longest(available, len) == len
     })
 }

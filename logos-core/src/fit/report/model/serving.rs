@@ -1,0 +1,125 @@
+//! How the chips of a domain serve the model at the context.
+
+use super::Quantities;
+use crate::Refusal;
+use crate::fit::TooLarge;
+use crate::fit::live::{self, Live};
+use crate::fit::serving::{Domain, PlanError};
+use crate::kinds;
+use crate::request::Form;
+
+/// A serving plan: replicas of the widest width that the model admits in a domain.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ServingRow {
+    /// `node`, `rack`, `scale-up`.
+    pub domain: &'static str,
+    /// Its chips.
+    pub chips: u32,
+    /// Positions of each sequence.
+    pub ctx: u32,
+    /// Why there is no plan; the figures below are then absent.
+    pub error: Option<String>,
+    /// Chips of a replica.
+    pub tensor_parallel: Option<u32>,
+    /// Replicas.
+    pub data_parallel: Option<u32>,
+    /// Chips that no replica uses.
+    pub idle_chips: Option<u32>,
+    /// The memory that weights and states live in.
+    pub hbm_bytes_per_chip: Option<u64>,
+    /// Weights.
+    pub weights_per_chip_bytes: Option<u64>,
+    /// Carried state of one sequence.
+    pub sequence_bytes_per_chip: Option<u64>,
+    /// Most sequences of a replica.
+    pub max_sequences_per_replica: Option<u32>,
+    /// Most sequences of all replicas.
+    pub max_sequences: Option<u64>,
+    /// Largest context of one sequence.
+    pub max_ctx: Option<u32>,
+    /// On-chip memory.
+    pub sram_bytes_per_chip: u64,
+    /// The most bytes of activations of one sequence that are live at once on a chip.
+    pub activation_bytes_per_sequence: Option<u64>,
+    /// Sequences whose activations, memories and rings the on-chip memory would hold, a replica's at most.
+    pub sequences_resident_in_sram: Option<u64>,
+}
+
+pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<ServingRow>, Refusal> {
+    let subject = quantities.subject;
+    let chip = subject.chip.as_ref();
+    let mut rows: Vec<ServingRow> = Vec::new();
+    let mut live: Vec<(u32, u64)> = Vec::new();
+    for domain in [Domain::Node, Domain::Rack, Domain::ScaleUp] {
+        let Some(chips) = domain.chips(chip) else { continue };
+        if rows.last().is_some_and(|row| row.chips >= chips) {
+            continue;
+        }
+        let sram = chip.unit().sram_bytes;
+        let mut row = ServingRow {
+            domain: domain.as_str(),
+            chips,
+            ctx: subject.ctx,
+            error: None,
+            tensor_parallel: None,
+            data_parallel: None,
+            idle_chips: None,
+            hbm_bytes_per_chip: None,
+            weights_per_chip_bytes: None,
+            sequence_bytes_per_chip: None,
+            max_sequences_per_replica: None,
+            max_sequences: None,
+            max_ctx: None,
+            sram_bytes_per_chip: sram,
+            activation_bytes_per_sequence: None,
+            sequences_resident_in_sram: None,
+        };
+        match subject.demand().plan(domain) {
+            Err(PlanError::TooLarge(error)) => return Err(error.into()),
+            Err(error @ (PlanError::Weights { .. } | PlanError::Sequence { .. })) => {
+                row.error = Some(error.to_string())
+            }
+            Ok(plan) => {
+                let activations = match live.iter().find(|(tp, _)| *tp == plan.tensor_parallel) {
+                    Some((_, bytes)) => *bytes,
+                    None => {
+                        let bytes = activations(quantities, plan.tensor_parallel)?;
+                        live.push((plan.tensor_parallel, bytes));
+                        bytes
+                    }
+                };
+                let resident = activations.saturating_add(plan.needs.recurrent_bytes);
+                let most = u64::from(plan.max_sequences_per_replica);
+                row.tensor_parallel = Some(plan.tensor_parallel);
+                row.data_parallel = Some(plan.data_parallel);
+                row.idle_chips = Some(plan.idle_chips);
+                row.hbm_bytes_per_chip = Some(plan.needs.memory_bytes);
+                row.weights_per_chip_bytes = Some(plan.needs.weight_bytes());
+                row.sequence_bytes_per_chip = Some(plan.sequence_bytes);
+                row.max_sequences_per_replica = Some(plan.max_sequences_per_replica);
+                row.max_sequences = Some(plan.max_sequences);
+                row.max_ctx = Some(plan.max_ctx);
+                row.activation_bytes_per_sequence = Some(activations);
+                row.sequences_resident_in_sram = Some(sram.checked_div(resident).unwrap_or(most).min(most));
+            }
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// The largest live set of one sequence on a chip of a width: of the deployment's own programs where they are such.
+fn activations(quantities: &Quantities<'_>, tp: u32) -> Result<u64, Refusal> {
+    let subject = quantities.subject;
+    let most = |live: &[Live]| live.iter().map(|live| live.a_chip.bytes).max().unwrap_or(0);
+    if tp == subject.tp && subject.asked.batch == 1 {
+        return Ok(most(&quantities.live));
+    }
+    let form = Form::Decode { ctx: subject.ctx, batch: 1 };
+    // The width is admitted: what is refused is a fault that the deployment's own programs would have shown.
+    let programs = kinds::programs(&subject.spec, form, tp, subject.asked.weights)
+        .map_err(|mut refusals| refusals.swap_remove(0))?;
+    let live = programs.iter().map(|kind| live::live(&kind.authored.program)).collect::<Result<Vec<_>, TooLarge>>()?;
+    Ok(most(&live))
+}
