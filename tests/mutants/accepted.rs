@@ -2,7 +2,7 @@
 //! not the rules.
 
 use logos_bundle::check::{Verdicts, all};
-use logos_bundle::table::layout::{NONE, Part, binding, chip, deployment, edge, program, section, stage, value};
+use logos_bundle::table::layout::{NONE, Part, ROW, binding, chip, deployment, edge, program, section, stage, value};
 
 use super::subjects::{Subject, big, small};
 use super::table::Table;
@@ -28,7 +28,9 @@ fn a_credit_more_with_the_buffers_after_it_moved() {
     let mut changed = 0;
     for subject in subjects() {
         let table = &subject.table;
-        let free = table.get(Part::Chip, 0, chip::CELLS) * table.get(Part::Chip, 0, chip::SCRATCHPAD);
+        let (row, field) = (deployment::SRAM_STATE_BYTES / ROW, deployment::SRAM_STATE_BYTES % ROW);
+        let kept = table.wide(Part::Deployment, row, field) as u32;
+        let free = table.get(Part::Chip, 0, chip::CELLS) * table.get(Part::Chip, 0, chip::SCRATCHPAD) - kept;
         for s in table.sections() {
             for e in s.edges.clone().step_by(3) {
                 let streams = table.get(Part::Edges, e, edge::KIND) == 0;

@@ -1,6 +1,6 @@
 //! Which memory of a chip every weight and every carried state lies in.
 //!
-//! In: the programs of a deployment, and what the chip's memories hold. Out: [`Homes`] for each program. Three rules, in order:
+//! In: the programs of a deployment, and what the chip's memories hold. Out: [`Homes`](crate::lower::Homes) for each program. Three rules, in order:
 //!
 //! 1. Weights and states lie in the main memory: HBM, or DDR where the chip has no HBM. All of them but experts are touched
 //!    in every step, which DDR beside an HBM is too slow for.
