@@ -64,11 +64,7 @@ pub(super) const fn expect(e: &mut Expected, p: &Program<'_>, s: &Section, st: &
     let x0 = st.x[0];
     match st.op {
         op::SHOW => spill(e, p, s, st.result as u32),
-        op::APPEND => {
-            let state = &p.values[st.result];
-            store_value(e, p, s, x0, state.storage, state.tier);
-            e.state = st.result as u32;
-        }
+        op::APPEND => append(e, p, s, st),
         op::MATMUL => matmul(e, p, s, st, part, product_b),
         op::PLUS | op::TIMES => pair(e, p, s, st, part),
         op::SCALED => map(e, p, s, x0, 1),
@@ -80,39 +76,19 @@ pub(super) const fn expect(e: &mut Expected, p: &Program<'_>, s: &Section, st: &
             map(e, p, s, x0, if st.op == op::SWIGLU { 5 } else { 9 });
             e.reads(st.x[1], Take::Stream(1));
         }
-        op::DECAY => {
-            if part < 2 {
-                let x = &p.values[x0 as usize];
-                return load(e, p, st.x[1 + part as usize], x.tiles, x.tile);
-            }
-            map(e, p, s, x0, 8);
-            e.loads(0, once(s));
-            e.loads(1, once(s));
-        }
+        op::DECAY => decay(e, p, s, st, part),
         op::RMSNORM if st.a[2] == 0 => row_norm(e, p, s, st, part),
         op::LAYERNORM if st.a[1] == 0 => row_norm(e, p, s, st, part),
         op::RMSNORM => head_norm(e, p, s, st, part, st.a[2]),
         op::LAYERNORM => head_norm(e, p, s, st, part, st.a[1]),
         op::L2NORM => head_wise(e, p, s, x0, st.a[2], primitive::REDUCE, 5),
-        op::ROPE => {
-            if part < 2 {
-                let table = st.x[1 + part as usize];
-                return load(e, p, table, s.groups, s.rows * p.values[table as usize].cols);
-            }
-            head_wise(e, p, s, x0, st.a[0], primitive::MAP, 4);
-            e.loads(0, Take::Hold);
-            e.loads(1, Take::Hold);
-        }
+        op::ROPE => rope(e, p, s, st, part),
         op::ROUTER => experts::router_part(e, p, s, st, part),
         op::EXPERTS => experts::experts_part(e, p, s, st, part),
         op::ATTENTION => attention(e, p, st, part),
         op::CONV => conv(e, p, s, st, part),
         op::DELTA => delta(e, p, s, st, part),
-        op::ROWS => {
-            let x = &p.values[x0 as usize];
-            let r = &p.values[st.result];
-            moves(e, primitive::GATHER, r.tiles * s.groups, bytes(x.storage, s.rows * r.tile), x.tier);
-        }
+        op::ROWS => rows(e, p, s, st),
         op::LAST_ROW => {
             let r = &p.values[st.result];
             load(e, p, x0, r.tiles * s.groups, s.rows * r.tile);
@@ -121,13 +97,48 @@ pub(super) const fn expect(e: &mut Expected, p: &Program<'_>, s: &Section, st: &
         op::ROW_SCALE => row_scale(e, p, s, st, part),
         op::HEAD_MATMUL => head_matmul(e, p, s, st, part),
         op::LATENT_ATTENTION => latent_attention(e, p, st, part),
-        _ => {
-            let x = &p.values[x0 as usize];
-            moves(e, primitive::COLLECTIVE, x.tiles * s.groups, bytes(x.storage, s.rows * x.tile), NONE);
-            e.adds = st.op == op::SUM_CHIPS;
-            e.reads(x0, Take::Stream(1));
-        }
+        _ => collective(e, p, s, st),
     }
+}
+
+const fn append(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement) {
+    let state = &p.values[st.result];
+    store_value(e, p, s, st.x[0], state.storage, state.tier);
+    e.state = st.result as u32;
+}
+
+const fn decay(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement, part: u32) {
+    if part < 2 {
+        let x = &p.values[st.x[0] as usize];
+        return load(e, p, st.x[1 + part as usize], x.tiles, x.tile);
+    }
+    map(e, p, s, st.x[0], 8);
+    e.loads(0, once(s));
+    e.loads(1, once(s));
+}
+
+const fn rope(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement, part: u32) {
+    if part < 2 {
+        let table = st.x[1 + part as usize];
+        return load(e, p, table, s.groups, s.rows * p.values[table as usize].cols);
+    }
+    head_wise(e, p, s, st.x[0], st.a[0], primitive::MAP, 4);
+    e.loads(0, Take::Hold);
+    e.loads(1, Take::Hold);
+}
+
+const fn rows(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement) {
+    let x = &p.values[st.x[0] as usize];
+    let r = &p.values[st.result];
+    moves(e, primitive::GATHER, r.tiles * s.groups, bytes(x.storage, s.rows * r.tile), x.tier);
+}
+
+/// A sum or a gather over the chips.
+const fn collective(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement) {
+    let x = &p.values[st.x[0] as usize];
+    moves(e, primitive::COLLECTIVE, x.tiles * s.groups, bytes(x.storage, s.rows * x.tile), NONE);
+    e.adds = st.op == op::SUM_CHIPS;
+    e.reads(st.x[0], Take::Stream(1));
 }
 
 /// Sum or product of two values, or of a value and a one-row weight.
