@@ -135,7 +135,7 @@ fn every_way_of_storing_element_by_element() {
     let plain = Parts::Plain(byte(0));
     let turned = Order::Interleaved { half: 3 };
     let tiled = Order::Tiled { start: 2, run: 2, groups: 2, repeat: 3 };
-    let [few, all]: [&[_]; 2] = [&[1..3, 5..9], &[0..14]];
+    let (few, all): (&[_], &[_]) = (&[1..3, 5..9], &[0..7, 7..14]);
     let as_stored = |shape: &[u64], parts| Stored::of(shape.to_vec(), parts);
     let cases = [
         (as_stored(&[14, 14], plain), None, 14),

@@ -26,7 +26,7 @@ fn demand<'a>(spec: &'a ModelSpec, chip: &'a Chip, ctx: u32, sequences: u32) -> 
 #[test]
 fn the_ladder_of_qwen35() {
     let (spec, chip) = (released("qwen3.5-27b"), chip::lookup("SN50").unwrap());
-    let ladder = demand(&spec, &chip, 262_144, 1).ladder().unwrap();
+    let ladder = demand(&spec, chip, 262_144, 1).ladder().unwrap();
     let rows: Vec<_> = ladder.iter().map(|r| (r.domain, r.chips, r.needs.tp, r.against.len())).collect();
     // The rack's sixteen do not share 24 query heads: the widest width in it is the node's.
     assert_eq!(rows, [(Domain::Chip, 1, 1, 0), (Domain::Node, 8, 8, 0), (Domain::Rack, 16, 8, 1)]);
@@ -52,25 +52,25 @@ fn one_more_never_fits() {
         for name in ["SN10", "SN40L", "SN50"] {
             let chip = chip::lookup(name).unwrap();
             let ctx = spec.max_context.min(32_768);
-            let plan = match demand(&spec, &chip, ctx, 1).plan(Domain::Node) {
+            let plan = match demand(&spec, chip, ctx, 1).plan(Domain::Node) {
                 Ok(plan) => plan,
                 Err(PlanError::Weights { tp, need, room }) => {
                     assert!(need > room, "{slug} {name} tp {tp}");
                     continue;
                 }
                 Err(PlanError::Sequence { tp, max_ctx, .. }) => {
-                    assert!(max_ctx < ctx && !demand(&spec, &chip, max_ctx + 1, 1).at(tp).unwrap().fits);
+                    assert!(max_ctx < ctx && !demand(&spec, chip, max_ctx + 1, 1).at(tp).unwrap().fits);
                     continue;
                 }
                 Err(PlanError::TooLarge(error)) => panic!("{slug} {name}: {error}"),
             };
-            let fits = |ctx, n| demand(&spec, &chip, ctx, n).at(plan.tensor_parallel).unwrap().fits;
+            let fits = |ctx, n| demand(&spec, chip, ctx, n).at(plan.tensor_parallel).unwrap().fits;
             let most = plan.max_sequences_per_replica;
             assert!(fits(ctx, most) && (most == u32::MAX || !fits(ctx, most + 1)), "{slug} {name}: {most}");
             assert!(fits(plan.max_ctx, 1), "{slug} {name}");
             assert!(plan.max_ctx == spec.max_context || !fits(plan.max_ctx + 1, 1), "{slug} {name}: {}", plan.max_ctx);
             let used = plan.tensor_parallel * plan.data_parallel + plan.idle_chips;
-            assert_eq!(used, Domain::Node.chips(&chip).unwrap());
+            assert_eq!(used, Domain::Node.chips(chip).unwrap());
             assert!(plan.idle_chips < plan.tensor_parallel);
             assert_eq!(plan.max_sequences, u64::from(most) * u64::from(plan.data_parallel));
         }
@@ -82,7 +82,7 @@ fn one_more_never_fits() {
 fn a_latent_cache_is_the_same_at_every_width() {
     let (spec, chip) = (released("deepseek-v3"), chip::lookup("SN50").unwrap());
     for tp in [1, 2, 4, 8, 16] {
-        assert_eq!(demand(&spec, &chip, 1, 1).at(tp).unwrap().kv_bytes, 70_272, "{tp}");
+        assert_eq!(demand(&spec, chip, 1, 1).at(tp).unwrap().kv_bytes, 70_272, "{tp}");
     }
 }
 
@@ -90,7 +90,7 @@ fn a_latent_cache_is_the_same_at_every_width() {
 #[test]
 fn a_model_beyond_the_racks_hbm_has_its_experts_in_ddr() {
     let (spec, chip) = (released("qwen3.8-2.4t-a95b"), chip::lookup("SN50").unwrap());
-    let plan = demand(&spec, &chip, 32_768, 1).plan(Domain::Rack).unwrap();
+    let plan = demand(&spec, chip, 32_768, 1).plan(Domain::Rack).unwrap();
     assert!(plan.needs.fits && !plan.needs.fits_main && plan.needs.headroom_bytes < 0);
     assert_eq!(plan.needs.experts_in_ddr_bytes, plan.needs.headroom_bytes.unsigned_abs());
 }
@@ -99,7 +99,7 @@ fn a_model_beyond_the_racks_hbm_has_its_experts_in_ddr() {
 #[test]
 fn without_a_link_there_is_one_rung() {
     let (spec, chip) = (released("qwen3-0.6b"), chip::lookup("SN30").unwrap());
-    let ladder = demand(&spec, &chip, 4096, 1).ladder().unwrap();
+    let ladder = demand(&spec, chip, 4096, 1).ladder().unwrap();
     assert_eq!(ladder.iter().map(|r| r.chips).collect::<Vec<_>>(), [1]);
-    assert_eq!(demand(&spec, &chip, 4096, 1).plan(Domain::Rack).unwrap().data_parallel, 1);
+    assert_eq!(demand(&spec, chip, 4096, 1).plan(Domain::Rack).unwrap().data_parallel, 1);
 }
