@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use logos_core::{At, Code, Compiled, DeploymentRequest, Description, Refusal, Request, Weights};
+use logos_core::{At, Code, Compiled, DeploymentRequest, Description, Refusal, Request, Vocabulary, Weights};
 
 use crate::form::{Decode, Forward, Prefill};
 use crate::{name, source};
@@ -15,12 +15,20 @@ pub struct Model {
     chip: Option<String>,
     weights: Weights,
     pub(crate) checkpoint: Option<String>,
+    vocabulary: Vocabulary,
     deployments: Vec<Result<DeploymentRequest, Refusal>>,
 }
 
 impl Model {
     pub(crate) fn new(config: String) -> Self {
-        Model { config, chip: None, weights: Weights::Config, checkpoint: None, deployments: Vec::new() }
+        Model {
+            config,
+            chip: None,
+            weights: Weights::Config,
+            checkpoint: None,
+            vocabulary: Vocabulary::Exact,
+            deployments: Vec::new(),
+        }
     }
 
     /// The chip, by its vendor's name: `SN50`.
@@ -37,6 +45,12 @@ impl Model {
     /// the package's Cargo.toml. What the checkpoint lacks of the model, or has in another shape, is refused.
     pub fn weights_from(self, description: impl Into<String>) -> Self {
         Model { checkpoint: Some(description.into()), ..self }
+    }
+
+    /// Whether the vocabulary is padded, as serving stacks do, to a multiple of 64 and of the width, so that it lies over the chips whatever
+    /// the width; cut exactly if left out. No token is ever one of the padding's.
+    pub fn vocab(self, vocabulary: Vocabulary) -> Self {
+        Model { vocabulary, ..self }
     }
 
     /// Adds a decode deployment, the constant `name`: one token of each sequence a step.
@@ -106,6 +120,7 @@ impl Model {
             chip: chip.as_str().into(),
             weights: self.weights,
             checkpoint,
+            vocabulary: self.vocabulary,
             deployments: &deployments,
         };
         match logos_core::compile(&request) {

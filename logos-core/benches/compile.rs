@@ -17,7 +17,7 @@ use logos_core::chip::{self, Chip};
 use logos_core::kinds::{self, KindProgram, Role};
 use logos_core::lower::Homes;
 use logos_core::spatial::Tier;
-use logos_core::{DeploymentRequest, Form, Request, Weights, compile, config};
+use logos_core::{DeploymentRequest, Form, Request, Vocabulary, Weights, compile, config};
 
 const CHIP: &str = "SN50";
 
@@ -68,6 +68,7 @@ impl Case {
             chip: CHIP.into(),
             weights: Weights::Config,
             checkpoint: None,
+            vocabulary: Vocabulary::Exact,
             deployments: &self.deployments,
         };
         match compile(&request) {

@@ -71,6 +71,7 @@ fn bundle() -> Vec<u32> {
         chip: "SN50".into(),
         weights: Weights::Config,
         checkpoint: None,
+        vocabulary: logos_core::Vocabulary::Exact,
         deployments: &deployments,
     };
     compile(&request).unwrap_or_else(|refusals| panic!("{refusals:?}")).remove(0).words

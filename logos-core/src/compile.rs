@@ -38,6 +38,7 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let chip = request.chip.chip().map_err(|found| refusals.extend(found)).ok();
     let spec = config::read(request.config).map_err(|found| refusals.extend(found)).ok();
+    let spec = spec.map(|spec| ModelSpec { vocabulary: request.vocabulary, ..spec });
     refusals.extend(request::check_names(request.deployments));
     let model = spec.and_then(|spec| held_to(request, spec).map_err(|found| refusals.extend(found)).ok());
     let (Some(chip), Some((spec, dense))) = (chip, model) else { return Err(refusals) };

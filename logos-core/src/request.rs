@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::Refusal;
 use crate::chip::{self, Chip};
 use crate::shard;
-use crate::spec::ModelSpec;
+use crate::spec::{ModelSpec, Vocabulary};
 
 pub use check::{MOST_ROWS, check, check_deployment, check_names};
 
@@ -151,6 +151,8 @@ pub struct Request<'a> {
     /// The checkpoint that the model is held to, and whose storage each weight keeps; where there is one, `weights` is
     /// [`Weights::Config`].
     pub checkpoint: Option<Description<'a>>,
+    /// Whether the vocabulary is padded to lie over the chips.
+    pub vocabulary: Vocabulary,
     /// The deployments, in order.
     pub deployments: &'a [DeploymentRequest],
 }

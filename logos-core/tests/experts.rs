@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use logos_bundle::view::Bundle;
-use logos_core::{DeploymentRequest, Form, Request, Weights, compile, config, shard};
+use logos_core::{DeploymentRequest, Form, Request, Vocabulary, Weights, compile, config, shard};
 
 const SN50: &str = "SN50";
 
@@ -24,6 +24,7 @@ fn deployed(folder: &str, form: Form, tp: u32, weights: Weights) -> Vec<(String,
         chip: SN50.into(),
         weights,
         checkpoint: None,
+        vocabulary: Vocabulary::Exact,
         deployments: std::slice::from_ref(&deployment),
     };
     let compiled = match compile(&request) {

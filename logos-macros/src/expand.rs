@@ -75,6 +75,7 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
         chip: chip.value.as_str().into(),
         weights: model.weights,
         checkpoint: description.as_ref().map(|(file, text)| Description { file, text }),
+        vocabulary: model.vocabulary,
         deployments: &deployments,
     };
     match logos_core::compile(&request) {

@@ -1,6 +1,6 @@
 //! What was written: the models of one macro call, with the place of everything a refusal may point at.
 
-use logos_core::{At, DeploymentRequest, Key, Weights};
+use logos_core::{At, DeploymentRequest, Key, Vocabulary, Weights};
 use proc_macro2::{Ident, Span, TokenStream};
 
 use crate::fault::Fault;
@@ -22,6 +22,7 @@ pub(crate) struct Model {
     pub(crate) config: Option<Spanned<String>>,
     pub(crate) chip: Option<Spanned<String>>,
     pub(crate) weights: Weights,
+    pub(crate) vocabulary: Vocabulary,
     /// Path of the checkpoint's description, as written.
     pub(crate) checkpoint: Option<Spanned<String>>,
     pub(crate) deployments: Vec<Deployment>,

@@ -9,6 +9,7 @@
 ///         model: config "models/qwen3.5-27b/config.json",  // relative to the folder of Cargo.toml
 ///         chip: SN50,
 ///         weights: q8_0,                                   // optional: `config`, the config's own dtype, if left out
+///         vocab: padded,                                   // optional: `exact`, cut as it is, if left out
 ///         deployments: {
 ///             /// Documentation of the constant.
 ///             DECODE:  decode  { tp: 8, ctx: 262_144, batch: 8 },
@@ -27,6 +28,10 @@
 ///
 /// `tp`, the tensor-parallel width in chips, and `batch` are 1 where left out; every other key is required. Sizes are
 /// whole numbers written out: the macro runs before constants have values.
+///
+/// `vocab: padded` pads the vocabulary to the least multiple of 64 and of the width, as serving stacks do (vLLM's 64, with the width taken
+/// in as Megatron-LM has it), so that embedding and head lie over any width. Rows of padding are zeros that no checkpoint stores, the last
+/// chips load fewer rows, and no token is ever one of them.
 ///
 /// # Errors
 /// What cannot be had is a compile error at the token that asked for it: all of them, each with a code, the numbers and what to

@@ -109,6 +109,7 @@ fn sliced(trial: &mut Trial<'_>, program: &ProgramRows, b: usize) {
             (binding::STORED, Kind("stored axis 0", &[11])),
             (binding::STORED + 1, Kind("stored axis 1", &[11])),
             (binding::STACKED, Kind("axis of the experts", &[0, 11])),
+            (binding::PADDING, Kind("zeros after the last stored index", &[0, 11])),
         ] {
             trial.reject(kind, &site, |t| {
                 let word = t.get(Part::Bindings, b, field).wrapping_add(by);
@@ -136,7 +137,7 @@ fn sliced(trial: &mut Trial<'_>, program: &ProgramRows, b: usize) {
                     let word = t.get(Part::Bindings, other, field);
                     t.set(Part::Bindings, b, field, word);
                 }
-                for field in (binding::TRANSPOSED..=binding::STACKED).filter(|&field| field != binding::CLASS) {
+                for field in (binding::TRANSPOSED..=binding::PADDING).filter(|&field| field != binding::CLASS) {
                     let word = t.get(Part::Bindings, other, field);
                     t.set(Part::Bindings, b, field, word);
                 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::LazyLock;
 
-use logos_core::{DeploymentRequest, Description, Form, Request, Weights, compile};
+use logos_core::{DeploymentRequest, Description, Form, Request, Vocabulary, Weights, compile};
 
 use super::table::Table;
 
@@ -18,21 +18,35 @@ pub(crate) struct Subject {
 }
 
 fn subject(model: &str, weights: Weights, tp: u32, form: Form) -> Subject {
-    stored(model, weights, None, tp, form)
+    stored(model, weights, None, Vocabulary::Exact, tp, form)
 }
 
-/// With weights as a checkpoint stores them, whose description is that file beside the config.
-fn stored(model: &str, weights: Weights, description: Option<&str>, tp: u32, form: Form) -> Subject {
+/// With weights as a checkpoint stores them, whose description is that file beside the config, or a padded vocabulary.
+fn stored(
+    model: &str,
+    weights: Weights,
+    description: Option<&str>,
+    vocabulary: Vocabulary,
+    tp: u32,
+    form: Form,
+) -> Subject {
     let folder = if model.contains('-') { "configs" } else { "tiny" };
     let read = |file| fs::read(logos_tests::fixtures().join(folder).join(model).join(file)).expect("the fixture");
     let config = read("config.json");
     let text = description.map(read);
     let checkpoint = description.zip(text.as_deref()).map(|(file, text)| Description { file, text });
     let deployments = [DeploymentRequest { name: "IT".into(), form, tp: Some(tp) }];
-    let request =
-        Request { model, config: &config, chip: "SN50".into(), weights, checkpoint, deployments: &deployments };
+    let request = Request {
+        model,
+        config: &config,
+        chip: "SN50".into(),
+        weights,
+        checkpoint,
+        vocabulary,
+        deployments: &deployments,
+    };
     let kept = description.map_or(format!("{weights:?}"), str::to_owned);
-    let name = format!("{model} {form:?} tp {tp} {kept}");
+    let name = format!("{model} {form:?} tp {tp} {kept} {vocabulary:?}");
     let mut compiled = compile(&request).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
     let words = compiled.remove(0).words;
     let table = Table::read(&words);
@@ -44,7 +58,7 @@ const DECODE: Form = Form::Decode { ctx: 64, batch: 2 };
 const PREFILL: Form = Form::Prefill { ctx: 64, chunk: 16 };
 
 /// Models of a few rows and columns, in every form; two kinds of layer or one, fused and biased projections, a tied head,
-/// a sliding window, weights in blocks, one chip and two.
+/// a sliding window, weights in blocks, a padded vocabulary with a biased head, one chip and two.
 pub(crate) fn small() -> &'static [Subject] {
     static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
         vec![
@@ -56,11 +70,12 @@ pub(crate) fn small() -> &'static [Subject] {
             subject("mistral", Weights::Config, 2, Form::Forward { rows: 24 }),
             subject("gpt_oss", Weights::Config, 2, DECODE),
             subject("phi", Weights::Config, 1, DECODE),
+            stored("phi", Weights::Config, None, Vocabulary::Padded, 2, DECODE),
             subject("deepseek_v3", Weights::Config, 2, DECODE),
             subject("llama4", Weights::Config, 1, PREFILL),
             subject("olmo2", Weights::Config, 4, DECODE),
-            stored("qwen3_fp8", Weights::Config, Some("checkpoint-fp8.json"), 2, DECODE),
-            stored("gpt_oss", Weights::Config, Some("checkpoint-mxfp4.json"), 2, DECODE),
+            stored("qwen3_fp8", Weights::Config, Some("checkpoint-fp8.json"), Vocabulary::Exact, 2, DECODE),
+            stored("gpt_oss", Weights::Config, Some("checkpoint-mxfp4.json"), Vocabulary::Exact, 2, DECODE),
         ]
     });
     &SUBJECTS

@@ -1,8 +1,7 @@
 //! The command line.
 
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
-use logos_core::Weights;
-use logos_core::chip;
+use logos_core::{Vocabulary, Weights, chip};
 
 use super::gemm::PRECISIONS;
 
@@ -149,6 +148,7 @@ fn deployed(command: Command) -> Command {
                 .value_parser(Weights::NAMES)
                 .help("How weights are stored"),
         )
+        .arg(vocab())
         .arg(
             Arg::new("weights-from")
                 .long("weights-from")
@@ -209,6 +209,7 @@ fn simulate(command: Command) -> Command {
                 .value_parser(Weights::NAMES)
                 .help("How the chips would store weights; they are computed with as the checkpoint stores them"),
         )
+        .arg(vocab())
         .arg(
             Arg::new("weights-from")
                 .long("weights-from")
@@ -261,6 +262,15 @@ fn gemm(command: Command) -> Command {
 /// A file for what would else be printed.
 fn output() -> Arg {
     Arg::new("output").short('o').long("output").value_name("FILE").help("Write the document to a file")
+}
+
+fn vocab() -> Arg {
+    Arg::new("vocab")
+        .long("vocab")
+        .value_name("ROWS")
+        .default_value("exact")
+        .value_parser(Vocabulary::NAMES)
+        .help("Whether the vocabulary is padded to a multiple of 64 and of the width")
 }
 
 /// What a chip may be, from the chips that there are.

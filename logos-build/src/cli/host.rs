@@ -55,6 +55,7 @@ impl Model<'_> {
             chip: self.chip.into(),
             weights: self.storage,
             checkpoint: self.description,
+            vocabulary: self.spec.vocabulary,
             deployments: &deployments,
         };
         let compiled = logos_core::compile(&request).map_err(Failure::Refused)?;

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use clap::ArgMatches;
-use logos_core::{At, Code, Compiled, DeploymentRequest, Description, Form, Key, Refusal, Request, Weights};
+use logos_core::{
+    At, Code, Compiled, DeploymentRequest, Description, Form, Key, Refusal, Request, Vocabulary, Weights,
+};
 
 use super::Failure;
 use crate::source::{read_any_config, read_any_description};
@@ -28,6 +30,7 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
         chip: text(matches, "chip").into(),
         weights,
         checkpoint: from.zip(description.as_deref()).map(|(file, text)| Description { file, text }),
+        vocabulary: Vocabulary::from_name(text(matches, "vocab")).unwrap_or_default(),
         deployments: std::slice::from_ref(&deployment),
     };
     let mut compiled = logos_core::compile(&request).map_err(Failure::Refused)?;

@@ -7,7 +7,8 @@ use clap::ArgMatches;
 use logos_core::checkpoint::{Checkpoint, Headers, adopt, hold_to_description};
 use logos_core::reference::Output;
 use logos_core::simulate::machine::Order;
-use logos_core::{At, Code, Description, Form, Key, Refusal, Weights, config};
+use logos_core::spec::ModelSpec;
+use logos_core::{At, Code, Description, Form, Key, Refusal, Vocabulary, Weights, config};
 
 use super::host::{Host, Model, Way};
 use super::progress::Progress;
@@ -33,7 +34,8 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
     let ask = ask(matches)?;
     let (config_path, checkpoint_path) = files(text("model").unwrap_or(""), text("checkpoint"));
     let config = read_any_config(&config_path.to_string_lossy())?;
-    let spec = config::read(&config).map_err(Failure::Refused)?;
+    let vocabulary = text("vocab").and_then(Vocabulary::from_name).unwrap_or_default();
+    let spec = ModelSpec { vocabulary, ..config::read(&config).map_err(Failure::Refused)? };
     let checkpoint = Checkpoint::open(&checkpoint_path)?;
     let from = text("weights-from");
     let description = from.map(|from| described(from, &checkpoint_path, &checkpoint)).transpose()?;

@@ -27,6 +27,7 @@ mod matching;
 mod mixing;
 mod model;
 mod operands;
+mod padding;
 mod parts;
 mod place;
 mod program;

@@ -14,6 +14,10 @@ pub(super) mod role {
     pub(in super::super) const BOUND: u32 = 4;
 }
 
+/// Roles of a program whose ends differ from a layer.
+pub(super) const EMBED: u32 = 0;
+pub(super) const HEAD: u32 = 2;
+
 /// Shardings of a value.
 pub(super) mod sharding {
     pub(in super::super) const WHOLE: u32 = 0;

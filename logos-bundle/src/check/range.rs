@@ -142,7 +142,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
             class,
             taken,
             stacked,
-            spare,
+            padding,
         ] = row;
         let bytes = f.string_bytes;
         let name_end = name as u64 + name_len as u64;
@@ -155,7 +155,7 @@ const fn program(f: &Frame<'_>, index: usize, done: &mut Progress, l: &mut Ledge
             offset <= SHAPE_LIMIT => SHAPE_LIMIT, offset, "first stored index, at most";
             class <= 4 => 4, class, "class of a binding, at most";
             taken | stacked <= 1 => 1, taken | stacked, "axis taken, and whether experts have one, at most";
-            spare == 0 => 0, spare, "reserved word of a binding";
+            padding < RANGE_LIMIT => RANGE_LIMIT, padding, "zeros after the last stored index, below";
         );
         i += 1;
     }

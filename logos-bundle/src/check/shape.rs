@@ -18,8 +18,8 @@ const fn form(code: u32) -> Option<(u32, u32, u32)> {
         op::INPUT | op::SHOW => (0, 0, 0),
         op::APPEND | op::MATMUL | op::PLUS | op::TIMES | op::SWIGLU | op::ROWS => (2, 2, 0),
         op::GEGLU => (2, 2, 1),
-        op::SILU | op::SIGMOID | op::TANH | op::ARGMAX | op::SUM_CHIPS | op::GATHER_CHIPS => (1, 1, 0),
-        op::SCALED | op::GELU | op::SOFTCAP | op::LAST_ROW => (1, 1, 1),
+        op::SILU | op::SIGMOID | op::TANH | op::SUM_CHIPS | op::GATHER_CHIPS => (1, 1, 0),
+        op::SCALED | op::GELU | op::SOFTCAP | op::LAST_ROW | op::ARGMAX => (1, 1, 1),
         op::L2NORM => (1, 1, 3),
         op::RMSNORM => (1, 2, 4),
         op::LAYERNORM => (1, 3, 2),
@@ -112,8 +112,10 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         op::LATENT_ATTENTION => latent_attention(p, st, l),
         op::LAST_ROW => last_row(p, st, l),
         op::ARGMAX => {
-            activation(p, st, x0, l);
+            let x = activation(p, st, x0, l);
             equal!(l, 1, at, 1, p.values[st.result].cols, "columns of the result");
+            let all = p.values[x].cols;
+            hold!(l, 2, (a0 as i128) < all, at, all, a0, "columns that stand for something, below (0: all)");
         }
         _ => gather(p, st, l),
     }

@@ -1,8 +1,10 @@
-//! How declared values are named and sliced (rules 1 and 11): one binding each, and of every stored tensor each index once.
+//! How declared values are named and sliced (rules 1 and 11): one binding each, of every stored tensor each index once, and zeros
+//! where nothing reads them.
 
 use super::frame::Row;
 use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
-use super::program::{Program, SCALED, role, sharding};
+use super::padding;
+use super::program::{HEAD, Program, SCALED, role, sharding};
 use super::{MAX_VALUES, SHAPE_LIMIT};
 use crate::table::layout::{NONE, program as program_row, storage};
 
@@ -10,11 +12,28 @@ use crate::table::layout::{NONE, program as program_row, storage};
 pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Ledger) {
     let mut bound = [false; MAX_VALUES];
     count!(l, count, 1 * 2);
+    let mut padded = 0;
     let mut i = first;
     while i < first + count {
         let row = p.frame.bindings[i as usize];
-        let [v, _, _, place, tensor, transposed, offset, run, stride, runs, axis0, axis1, class, along, stacked, _] =
-            row;
+        let [
+            v,
+            _,
+            _,
+            place,
+            tensor,
+            transposed,
+            offset,
+            run,
+            stride,
+            runs,
+            axis0,
+            axis1,
+            class,
+            along,
+            stacked,
+            padding,
+        ] = row;
         let at = At(part::BINDINGS, i);
         let value = &p.values[v as usize];
         let expected = match value.role {
@@ -36,12 +55,13 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
             let (taken, other) = if columns { (value.cols, value.rows) } else { (value.rows, value.cols) };
             let (axis, beside) = if along == 1 { (axis1, axis0) } else { (axis0, axis1) };
             let take = run as i128 * runs as i128;
+            padded |= padding;
             let end = offset as i128 + (runs as i128 - 1) * stride as i128 + run as i128;
             let inside = runs > 0 && end <= axis as i128 && axis <= SHAPE_LIMIT;
             let apart = if runs == 1 { stride == run } else { stride >= run };
             holds!(l, 11 * 7, at,
                 tensor != 0 => 1, tensor, "length of the name of a weight's tensor, at least";
-                taken == take => taken, take, "stored indices taken along their axis";
+                taken == take + padding as i128 => taken, take, "stored indices taken along their axis, and zeros after them";
                 other == beside as i128 => other, beside, "the other stored axis";
                 apart => run, stride, "distance between runs, at least (of a single one, its length)";
                 inside => axis, end, "end of the last run, at most";
@@ -73,12 +93,17 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
                 hold!(l, 9, counted(p, i), at, 1, 0, "the embedding's binding of the same bytes, which counts them");
             }
         } else {
-            let rest = place | tensor | transposed | offset | run | stride | runs | axis0 | axis1 | along | stacked;
+            let slice = place | tensor | transposed | offset | run | stride | runs | axis0 | axis1;
+            let rest = slice | along | stacked | padding;
             equal!(l, 11, at, 0, rest, "tensor and slice of what no checkpoint holds");
         }
         i += 1;
     }
     equal!(l, 1, At(part::VALUES, p.first_value), p.declared, count, "bindings of the program");
+    // Only a head leaves columns out, and has few statements.
+    if padded != 0 || p.role == HEAD {
+        padding::unread(p, first, count, l);
+    }
 }
 
 /// Whether so many rows or columns are whole blocks of F8_E4M3.
@@ -152,7 +177,7 @@ const fn apart(a: &Row, b: &Row) -> bool {
 const fn counted(p: &Program<'_>, i: u32) -> bool {
     let f = p.frame;
     let embed = &f.programs[0];
-    if p.role != 2 || embed[program_row::ROLE] != 0 {
+    if p.role != HEAD || embed[program_row::ROLE] != 0 {
         return false;
     }
     let own = &f.bindings[i as usize];
@@ -163,7 +188,7 @@ const fn counted(p: &Program<'_>, i: u32) -> bool {
         let other = &f.bindings[j as usize];
         let counts = &f.values[embed[program_row::VALUES] as usize + other[0] as usize];
         let taken = own[6] == other[6] && own[7] == other[7] && own[8] == other[8] && own[9] == other[9];
-        let taken = taken && own[13] == other[13] && own[14] == other[14];
+        let taken = taken && own[13] == other[13] && own[14] == other[14] && own[15] == other[15];
         let stored = own[10] == other[10] && own[11] == other[11] && value[3] == counts[3];
         let weight = counts[2] == role::WEIGHT && counts[13] == 0;
         if same(own, other) && taken && stored && weight && cut(own, value) == cut(other, counts) {

@@ -112,6 +112,12 @@ impl<'a> Load<'a> {
         self.binding.axis1(self.chip)
     }
 
+    /// Zeros that the chip's share has after the indices taken, loaded from nowhere: of a padded vocabulary.
+    #[must_use]
+    pub fn zeros(&self) -> u32 {
+        self.binding.zeros(self.chip)
+    }
+
     /// Whether the program's rows are the tensor's axis 1.
     #[must_use]
     pub fn transposed(&self) -> bool {

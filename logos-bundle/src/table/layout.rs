@@ -326,7 +326,7 @@ pub mod op {
     pub const ROWS: u32 = 35;
     /// operands: x. attributes: sequences.
     pub const LAST_ROW: u32 = 36;
-    /// operands: x.
+    /// operands: x. attributes: below (the columns beyond stand for nothing; 0: there are none).
     pub const ARGMAX: u32 = 37;
     /// operands: x.
     pub const SUM_CHIPS: u32 = 38;
@@ -493,6 +493,8 @@ pub mod binding {
     /// 1: the stored tensor has an axis of its own for the experts, before the two. A weight of experts without it is one
     /// tensor an expert, `{e}` for the expert in [`TENSOR`].
     pub const STACKED: usize = 14;
+    /// Zeros that the value has after its last stored index, along the axis [`TAKEN`]: rows of a padded vocabulary.
+    pub const PADDING: usize = 15;
 }
 
 /// One layer.

@@ -88,8 +88,23 @@ impl<'a> Binding<'a> {
         [self.row.get(field::STORED), self.row.get(field::STORED + 1)]
     }
 
+    /// Zeros that the value has after its last stored index, along the axis that indices are taken of: rows of an embedding or
+    /// columns of a head whose vocabulary is padded. No token is one of them.
+    #[must_use]
+    pub fn padding(&self) -> u32 {
+        self.row.get(field::PADDING)
+    }
+
+    /// Of these, how many a chip holds: it loads so many indices fewer, and has zeros after those it loads.
+    #[must_use]
+    pub fn zeros(&self, chip: u32) -> u32 {
+        let (taken, total) = self.extent();
+        let (first, end) = self.share_of(total, chip, self.row.get(field::TAKEN));
+        end.saturating_sub(first.max(taken)) as u32
+    }
+
     /// Indices of stored axis 0 that a chip loads, as runs in ascending order; runs that touch are one. None for a chip that
-    /// the deployment does not have.
+    /// the deployment does not have, or that holds nothing but padding.
     #[must_use]
     pub fn axis0(&self, chip: u32) -> Runs {
         self.axis(chip, 0)
@@ -105,19 +120,26 @@ impl<'a> Binding<'a> {
         let stored = u64::from(self.row.get(field::STORED + axis as usize));
         if self.row.get(field::TAKEN) != axis {
             let (first, end) = self.share_of(stored, chip, axis);
-            let take = Take { offset: 0, run: stored, stride: stored, count: 1 };
+            let take = Take { offset: 0, run: stored, stride: stored };
             return Runs { take, next: first, end, stored };
         }
         let take = Take {
             offset: self.row.get(field::OFFSET).into(),
             run: self.row.get(field::RUN).into(),
             stride: self.row.get(field::STRIDE).into(),
-            count: self.row.get(field::COUNT).into(),
         };
+        let (taken, total) = self.extent();
+        let (first, end) = self.share_of(total, chip, axis);
+        Runs { take, next: first.min(taken), end: end.min(taken), stored }
+    }
+
+    /// Indices that are taken of a stored axis, and with the padding after them.
+    fn extent(&self) -> (u64, u64) {
+        let [run, stride, count, padding] =
+            [field::RUN, field::STRIDE, field::COUNT, field::PADDING].map(|word| u64::from(self.row.get(word)));
         // Runs that overlap make no selection; only a damaged table has them.
-        let taken = if take.count > 1 && take.stride < take.run { 0 } else { take.run * take.count };
-        let (first, end) = self.share_of(taken, chip, axis);
-        Runs { take, next: first, end, stored }
+        let taken = if count > 1 && stride < run { 0 } else { run * count };
+        (taken, taken.saturating_add(padding))
     }
 
     /// Elements of the stored tensor, or tensors, that a chip loads.
@@ -191,10 +213,9 @@ struct Take {
     offset: u64,
     run: u64,
     stride: u64,
-    count: u64,
 }
 
-/// Runs of indices along stored axis 0. Indices beyond the stored tensor are left out: a padded value has nothing to load there.
+/// Runs of indices along stored axis 0. Indices beyond the stored tensor, which only a damaged table has, are left out.
 #[derive(Clone, Debug)]
 pub struct Runs {
     take: Take,

@@ -84,7 +84,7 @@ const TABLE: [Entry; 32] = [
     entry(op::DELTA, "gated delta", &[("heads", Count), ("key heads", Count)], &[(0, 5), (2, 5)]),
     entry(op::ROWS, "rows", &[], &[(0, 0)]),
     entry(op::LAST_ROW, "last row", &[], &[(0, 0)]),
-    entry(op::ARGMAX, "argmax", &[], &[]),
+    entry(op::ARGMAX, "argmax", &[("below", Count)], &[]),
     entry(op::SUM_CHIPS, "sum over chips", &[], &[]),
     entry(op::GATHER_CHIPS, "gather over chips", &[], &[]),
     entry(op::ROW_SCALE, "row scale", &[], &[(0, 1)]),

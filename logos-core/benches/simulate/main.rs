@@ -14,7 +14,7 @@ use logos_bundle::view::Bundle;
 use logos_core::checkpoint::{Checkpoint, ModelWeights, TensorRead};
 use logos_core::simulate::machine::Machine;
 use logos_core::spec::{ModelSpec, inventory};
-use logos_core::{DeploymentRequest, Form, Request, Weights, compile, config};
+use logos_core::{DeploymentRequest, Form, Request, Vocabulary, Weights, compile, config};
 
 /// The shape of Gemma-3-270M.
 const CONFIG: &str = include_str!("gemma-3-270m.json");
@@ -65,6 +65,7 @@ fn machine(weights: &ModelWeights<'_>, form: Form) -> Machine {
         chip: "SN50".into(),
         weights: Weights::Config,
         checkpoint: None,
+        vocabulary: Vocabulary::Exact,
         deployments: &deployments,
     };
     let compiled = compile(&request).unwrap_or_else(|refusals| panic!("{refusals:?}"));

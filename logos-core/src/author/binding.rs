@@ -27,6 +27,8 @@ pub enum Source {
         transposed: bool,
         /// Of a weight of experts, how they are stored.
         bank: Option<Bank>,
+        /// Zeros that the value has after the indices taken, along their axis: those of a padded vocabulary.
+        padding: u32,
     },
     /// Carried from one step to the next.
     State,
@@ -133,10 +135,10 @@ impl Binding {
     pub fn expand(&self, program: &Program, layer: u32, chip: u32) -> Result<Expanded, SliceError> {
         let name = self.name_at(layer);
         let load = match &self.source {
-            &Source::Weight { ref weight, transposed, bank } => {
+            &Source::Weight { ref weight, transposed, bank, padding } => {
                 let sharding = program.value(self.value).sharding;
                 let stacked = bank.is_some_and(|bank| bank.stacked);
-                let stored = Stored { weight, stacked, taken: Source::taken(bank), transposed };
+                let stored = Stored { weight, stacked, taken: Source::taken(bank), transposed, padding };
                 let slice = shard::slice(stored, sharding, program.chips, chip)?;
                 Some(Load { tensor: at_layer(&weight.tensor.name, layer), slice, transposed, bank })
             }

@@ -222,10 +222,7 @@ impl<'a> Draft<'a> {
         shape: Shape,
         form: (Storage, Sharding),
     ) -> Result<ValueId, Refusal> {
-        self.stored_as(weight, shape.cols, shape.rows)?;
-        let template = self.template(stem);
-        let source = Source::Weight { weight: weight.clone(), transposed: true, bank: None };
-        self.declare(template, Role::Weight, shape, form, source)
+        self.padded(stem, weight, (shape, true), form, 0)
     }
 
     /// A weight `[rows, cols]` whose stored axis 0 is the rows.
@@ -236,10 +233,72 @@ impl<'a> Draft<'a> {
         shape: Shape,
         form: (Storage, Sharding),
     ) -> Result<ValueId, Refusal> {
-        self.stored_as(weight, shape.rows, shape.cols)?;
+        self.padded(stem, weight, (shape, false), form, 0)
+    }
+
+    /// A weight whose stored axis 0 is its columns, or its rows where it is not transposed, and has `padding` zeros after them.
+    fn padded(
+        &mut self,
+        stem: &str,
+        weight: &Weight,
+        (shape, transposed): (Shape, bool),
+        form: (Storage, Sharding),
+        padding: u32,
+    ) -> Result<ValueId, Refusal> {
+        let (along, across) = if transposed { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
+        self.stored_as(weight, along.saturating_sub(padding), across)?;
         let template = self.template(stem);
-        let source = Source::Weight { weight: weight.clone(), transposed: false, bank: None };
+        let source = Source::Weight { weight: weight.clone(), transposed, bank: None, padding };
         self.declare(template, Role::Weight, shape, form, source)
+    }
+
+    /// Rows of the vocabulary over the chips, and how many of them, the last, are padding.
+    fn vocabulary(&self) -> Result<(u32, u32), Refusal> {
+        let rows = self.spec.vocab_rows(self.chips()).zip(self.spec.vocab_padding(self.chips()));
+        rows.ok_or_else(|| {
+            let message = format!("a vocabulary of {} rows does not pad to {} chips", self.spec.vocab, self.chips());
+            Refusal::new(Code::SizeOverflow, At::Model, message)
+        })
+    }
+
+    /// The embedding's rows, over the chips.
+    pub(super) fn embedding(&mut self, stem: &str) -> Result<ValueId, Refusal> {
+        let table = Weight::whole(self.spec.embedding.name.clone(), &self.spec.embedding.shape);
+        let (rows, padding) = self.vocabulary()?;
+        let form = (self.floats(&table), self.split_rows());
+        self.padded(stem, &table, (Shape::matrix(rows, self.spec.hidden), false), form, padding)
+    }
+
+    /// `x W + b` of the head, the vocabulary over the chips; and how many of its columns a token may be, where not all.
+    pub(super) fn logits(
+        &mut self,
+        names: &LinearNames,
+        linear: &Linear,
+        x: ValueId,
+    ) -> Result<(ValueId, Option<u32>), Refusal> {
+        let LinearNames(weight, bias, result) = *names;
+        let (columns, padding) = self.vocabulary()?;
+        let sharding = self.columns();
+        let shape = Shape::matrix(linear.input, columns);
+        let storage = match self.spec.padded_head(self.chips()) {
+            // Whether a chip's share is of whole blocks is a question of what is padded.
+            Some(padded) if padding > 0 && linear.weight.tensor != self.spec.embedding => {
+                self.contracted(&padded.weight, padded.input, sharding)
+            }
+            Some(_) | None => self.product_storage(linear, sharding),
+        };
+        let form = (storage, sharding);
+        let w = self.padded(weight, &linear.weight, (shape, true), form, padding)?;
+        let logits = match &linear.bias {
+            None => self.bind(result, MatMul, &[x, w])?,
+            Some(b) => {
+                let form = (self.floats(b), sharding);
+                let b = self.padded(bias, b, (Shape::matrix(1, columns), true), form, padding)?;
+                let product = self.bind(&format!("{result}m"), MatMul, &[x, w])?;
+                self.bind(result, Plus, &[product, b])?
+            }
+        };
+        Ok((logits, (padding > 0).then_some(self.spec.vocab)))
     }
 
     /// A weight of experts, `[input, out]` each, whose checkpoint stores them as `experts` says.
@@ -308,7 +367,7 @@ impl<'a> Draft<'a> {
         self.taken_of(weight, (along, other), (shape.cols, shape.rows))?;
         let template = self.template(stem);
         let bank = Some(Bank { experts: experts.count, stacked, taken });
-        let source = Source::Weight { weight: weight.clone(), transposed, bank };
+        let source = Source::Weight { weight: weight.clone(), transposed, bank, padding: 0 };
         self.declare(template, Role::Weight, shape, form, source)
     }
 
@@ -345,16 +404,20 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The weight of a product, `[input, out]`. A chip's slice that is not of whole blocks stays in the config's dtype, and so does a
-    /// head that is the embedding, whose rows are looked up as they are stored.
+    /// The weight of a product, `[input, out]`.
     pub(super) fn matrix(&mut self, stem: &str, linear: &Linear, sharding: Sharding) -> Result<ValueId, Refusal> {
-        let is_embedding = linear.weight.tensor == self.spec.embedding;
-        let storage = if is_embedding {
+        let storage = self.product_storage(linear, sharding);
+        self.transposed(stem, &linear.weight, Shape::matrix(linear.input, linear.out), (storage, sharding))
+    }
+
+    /// Storage of a product's weight. A chip's slice that is not of whole blocks stays in the config's dtype, and so does a head that is
+    /// the embedding, whose rows are looked up as they are stored.
+    fn product_storage(&self, linear: &Linear, sharding: Sharding) -> Storage {
+        if linear.weight.tensor == self.spec.embedding {
             self.floats(&linear.weight)
         } else {
             self.contracted(&linear.weight, linear.input, sharding)
-        };
-        self.transposed(stem, &linear.weight, Shape::matrix(linear.input, linear.out), (storage, sharding))
+        }
     }
 
     /// Storage of a weight whose `input` rows are contracted.

@@ -2,11 +2,10 @@
 
 use crate::author::draft::Draft;
 use crate::author::{Authored, Cut};
-use crate::language::ast::Shape;
 use crate::ops::{Rows, Scaled, SumOverChips};
 use crate::refusal::Refusal;
 use crate::request::Form;
-use crate::spec::{ModelSpec, Weight};
+use crate::spec::ModelSpec;
 
 /// `x = rows of E at token`, times the model's embedding factor. Each chip holds its rows of the vocabulary and gives
 /// zeros for the others', so the sum over the chips is the row.
@@ -17,9 +16,7 @@ pub(super) fn author(spec: &ModelSpec, cut: &Cut) -> Result<Authored, Refusal> {
         Form::Decode { .. } | Form::Prefill { .. } => {}
     }
     let token = draft.index("token")?;
-    let table = Weight::whole(spec.embedding.name.clone(), &spec.embedding.shape);
-    let form = (draft.floats(&table), draft.split_rows());
-    let table = draft.untransposed("E", &table, Shape::matrix(spec.vocab, spec.hidden), form)?;
+    let table = draft.embedding("E")?;
     let over_chips = draft.chips() > 1;
     let name = |last: bool, stem: &'static str| if last { "x" } else { stem };
     let plain = spec.embedding_scale.is_none();

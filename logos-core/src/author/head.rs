@@ -17,15 +17,14 @@ pub(super) fn author(spec: &ModelSpec, cut: &Cut) -> Result<Authored, Refusal> {
     }
     let x = draft.norm(&NormNames("nw", "nb", "xn"), &spec.final_norm, (0, spec.hidden), x)?;
     let head = &spec.head;
-    let columns = draft.columns();
-    let mut logits = draft.column_parallel(&LinearNames("Wlm", "blm", "logits"), &head.linear, columns, x)?;
+    let (mut logits, below) = draft.logits(&LinearNames("Wlm", "blm", "logits"), &head.linear, x)?;
     if let Some(factor) = head.scale {
         logits = draft.bind("scaled", Scaled { by: factor }, &[logits])?;
     }
     if let Some(cap) = head.softcap {
         logits = draft.bind("capped", SoftCap { cap }, &[logits])?;
     }
-    let token = draft.bind("token", ArgMax, &[logits])?;
+    let token = draft.bind("token", ArgMax { below }, &[logits])?;
     draft.show(token)?;
     draft.finish()
 }

@@ -198,6 +198,7 @@ pub(crate) fn model(layers: Vec<LayerSpec>) -> ModelSpec {
         layers,
         layer_of,
         as_stored: crate::spec::AsStored::default(),
+        vocabulary: crate::spec::Vocabulary::default(),
         final_norm: rms("final", HIDDEN),
         head: Head { linear: linear("head", 96, HIDDEN), tied: false, scale: None, softcap: None },
     }

@@ -45,14 +45,14 @@ fn check_bindings(authored: &Authored) {
     assert_eq!(authored.bindings.len(), names.len());
     for (n, binding) in authored.bindings.iter().enumerate() {
         assert_eq!(binding.value.0 as usize, n);
-        if let Source::Weight { weight, transposed, bank } = &binding.source {
+        if let Source::Weight { weight, transposed, bank, padding } = &binding.source {
             let shape = program.value(binding.value).shape;
             assert_eq!(bank.map_or(1, |bank| bank.experts), shape.seqs);
             let stacked = bank.is_some_and(|bank| bank.stacked);
             let one = &weight.tensor.shape[usize::from(stacked)..];
             let inner: u32 = one[1..].iter().product();
             let stored = match Source::taken(*bank) {
-                StoredAxis::Zero => (weight.take.len() as u32, inner),
+                StoredAxis::Zero => (weight.take.len() as u32 + padding, inner),
                 StoredAxis::One => (one[0], weight.take.len() as u32),
             };
             let expected = if *transposed { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };

@@ -35,6 +35,7 @@ fn compiled(spec: &ModelSpec, form: Form, tp: u32) -> Result<(), Vec<Refusal>> {
         chip: "SN50".into(),
         weights: Weights::Config,
         checkpoint: None,
+        vocabulary: spec.vocabulary,
         deployments,
     };
     let words = compile_deployment(&request, spec, chip, &deployment)?;

@@ -2,7 +2,7 @@
 
 use crate::spec::{
     Arrangement, AsStored, Attention, AttentionSpan, Dtype, FeedForward, Head, LayerSpec, Linear, Mixer, ModelSpec,
-    Norm, QkNorm, Rope, Take, Tensor, Weight,
+    Norm, QkNorm, Rope, Take, Tensor, Vocabulary, Weight,
 };
 
 use super::names::{GATED, MlpForm, Names, NormForm};
@@ -175,6 +175,7 @@ impl Decoder<'_> {
                 softcap: None,
             },
             as_stored: AsStored::default(),
+            vocabulary: Vocabulary::default(),
         }
     }
 }

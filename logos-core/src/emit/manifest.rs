@@ -25,7 +25,8 @@ pub(super) fn write_bindings(table: &mut Table, kind: &KindProgram) -> Result<()
         put_pair(&mut row, binding_row::NAME, table.string(&binding.name));
         row[binding_row::CLASS] = binding.source.class();
         match &binding.source {
-            &Source::Weight { ref weight, transposed, bank } => {
+            &Source::Weight { ref weight, transposed, bank, padding } => {
+                row[binding_row::PADDING] = padding;
                 put_pair(&mut row, binding_row::TENSOR, table.string(&weight.tensor.name));
                 row[binding_row::TRANSPOSED] = u32::from(transposed);
                 row[binding_row::TAKEN] = match Source::taken(bank) {

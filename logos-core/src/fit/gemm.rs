@@ -196,7 +196,11 @@ impl Gemm {
         let weight = Weight::whole("W".to_owned(), &[self.n, self.k]);
         let bindings = vec![
             Binding { value: x, name: "x".to_owned(), source: Source::Hidden },
-            Binding { value: w, name: "W".to_owned(), source: Source::Weight { weight, transposed: true, bank: None } },
+            Binding {
+                value: w,
+                name: "W".to_owned(),
+                source: Source::Weight { weight, transposed: true, bank: None, padding: 0 },
+            },
         ];
         Ok(KindProgram {
             name: NAME.to_owned(),

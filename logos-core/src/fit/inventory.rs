@@ -295,7 +295,7 @@ impl<'a> Kept<'a> {
     fn bound(&self, name: &str) -> Vec<Bound<'a>> {
         let of_program = |(program, bindings, products): &(&'a Program, &'a [Binding], Vec<bool>)| {
             let bound = bindings.iter().filter_map(|binding| match &binding.source {
-                Source::Weight { weight, transposed, bank } if weight.tensor.name == name => {
+                Source::Weight { weight, transposed, bank, padding: _ } if weight.tensor.name == name => {
                     let is_product = products.get(binding.value.0 as usize).copied().unwrap_or_default();
                     let lies_as_stored = bank.is_some() && !transposed;
                     Some(Bound { value: program.value(binding.value), is_product, lies_as_stored })

@@ -363,18 +363,20 @@ impl Walk<'_> {
         weights.into_iter().flatten().try_fold(0, |sum, weight| add(sum, self.vector(weight, Cut::Whole)?))
     }
 
-    /// Embedding, final norm and head. A tied head is the embedding: one table, as the config stores it.
+    /// Embedding, final norm and head, padding included. A tied head is the embedding: one table, as the config stores it.
     fn ends(&self, lookup: bool) -> Bytes {
         let spec = self.spec;
         let norm = self.norm(&spec.final_norm, Cut::Whole)?;
-        let rows = u128::from(spec.vocab).div_ceil(self.tp);
+        let tp = u32::try_from(self.tp).map_err(|_| TooLarge)?;
+        let head = spec.padded_head(tp).ok_or(TooLarge)?;
+        let rows = u128::from(spec.vocab_rows(tp).ok_or(TooLarge)?).div_ceil(self.tp);
         let table = mul(mul(rows, u128::from(spec.hidden))?, self.element(&spec.embedding))?;
         let table = if self.counts(self.outputs()) { table } else { 0 };
         if spec.head.tied {
-            let bias = spec.head.linear.bias.as_ref().map_or(Ok(0), |bias| self.vector(bias, self.outputs()))?;
+            let bias = head.bias.as_ref().map_or(Ok(0), |bias| self.vector(bias, self.outputs()))?;
             return add(add(norm, table)?, bias);
         }
-        let head = self.linear(&spec.head.linear, self.outputs())?;
+        let head = self.linear(&head, self.outputs())?;
         add(add(norm, head)?, if lookup { table } else { 0 })
     }
 }

@@ -6,7 +6,7 @@ use logos_bundle::table::layout::{
 };
 
 use super::*;
-use crate::{DeploymentRequest, Form, Request, Weights, compile};
+use crate::{DeploymentRequest, Form, Request, Vocabulary, Weights, compile};
 
 fn words() -> Vec<u32> {
     let file = format!("{}/../tests/fixtures/tiny/llama3_tied/config.json", env!("CARGO_MANIFEST_DIR"));
@@ -18,6 +18,7 @@ fn words() -> Vec<u32> {
         chip: "SN50".into(),
         weights: Weights::Config,
         checkpoint: None,
+        vocabulary: Vocabulary::Exact,
         deployments: &deployments,
     };
     compile(&request).unwrap().remove(0).words

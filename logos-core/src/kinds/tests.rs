@@ -302,7 +302,8 @@ fn loads(spec: &ModelSpec, tp: u32) -> BTreeMap<String, BTreeSet<usize>> {
                 for chip in 0..tp {
                     let load = binding.expand(&program.authored.program, layer, chip).unwrap().load.unwrap();
                     let (_, boxes) = loaded.entry(load.tensor).or_insert_with(|| (whole.clone(), Vec::new()));
-                    let Slice { axis0, axis1 } = load.slice;
+                    let Slice { axis0, axis1, zeros } = load.slice;
+                    assert_eq!(zeros, 0, "nothing is padded");
                     boxes.extend(axis0.iter().flat_map(|rows| axis1.iter().map(|cols| (rows.clone(), cols.clone()))));
                 }
             }

@@ -1,6 +1,6 @@
 //! See [`ArgMax`].
 
-use super::form::{Form, OperandKind, Piece, operand};
+use super::form::{AttributeKind, Form, OperandKind, Piece, attribute, operand};
 use super::operation::{Operands, Operation, Words, wrong_sharding};
 use crate::language::ast::{Axis, Element, Shape, Sharding};
 use crate::language::error::Problem;
@@ -13,9 +13,12 @@ use crate::spatial::{Emission, Primitive, Work};
 /// # Operands
 /// `x: [m, n]`. Result `[m, 1]` of Int.
 /// # Text
-/// `argmax of x`
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ArgMax;
+/// `argmax of x`; `argmax of x, below 50257` where the columns from there on stand for nothing, and are not chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct ArgMax {
+    /// Columns of the whole row that are chosen from, the first; all of them where it is not given.
+    pub below: Option<u32>,
+}
 
 impl Operation for ArgMax {
     const CODE: u32 = logos_bundle::table::layout::op::ARGMAX;
@@ -24,20 +27,28 @@ impl Operation for ArgMax {
         operands: &[operand("x", OperandKind::Value)],
         optional: &[],
         text: &[Piece::Word("argmax"), Piece::Word("of"), Piece::Operand(0)],
-        attributes: &[],
+        attributes: &[attribute("below", 0, AttributeKind::OptionalCount)],
         result: Element::Int,
     };
 
     fn attributes(&self) -> Words {
-        [0; 6]
+        [self.below.unwrap_or(0), 0, 0, 0, 0, 0]
     }
 
-    fn from_attributes(_: Words) -> Self {
-        ArgMax
+    fn from_attributes(words: Words) -> Self {
+        ArgMax { below: (words[0] != 0).then_some(words[0]) }
     }
 
     fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
-        Ok(Shape::matrix(operands.at(0).shape.rows, 1))
+        let shape = operands.at(0).shape;
+        if let Some(found) = self.below.filter(|below| !(1..shape.cols).contains(below)) {
+            return Err(Problem::Attribute {
+                name: "below",
+                expected: format!("above 0 and below the {} columns of x", shape.cols).into(),
+                found: found.to_string().into(),
+            });
+        }
+        Ok(Shape::matrix(shape.rows, 1))
     }
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
@@ -52,6 +63,13 @@ impl Operation for ArgMax {
     }
 }
 
+impl ArgMax {
+    /// The first column that is not chosen.
+    fn end(&self) -> u32 {
+        self.below.unwrap_or(u32::MAX)
+    }
+}
+
 impl Evaluate for ArgMax {
     fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
         let shares = chips.all(0);
@@ -62,7 +80,7 @@ impl Evaluate for ArgMax {
         let mut first = 0;
         for share in held {
             for (row, best) in best.iter_mut().enumerate() {
-                for (column, &x) in (first..).zip(share.row(row)) {
+                for (column, &x) in (first..self.end()).zip(share.row(row)) {
                     if x > best.0 {
                         *best = (x, column);
                     }
@@ -143,7 +161,7 @@ mod fire {
                 if fresh {
                     (*value, *column) = (f32::NEG_INFINITY, first as f32);
                 }
-                for (at, &x) in (first..).zip(tile.row(row)) {
+                for (at, &x) in (first..self.end() as usize).zip(tile.row(row)) {
                     if x > *value {
                         (*value, *column) = (x, at as f32);
                     }

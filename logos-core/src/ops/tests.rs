@@ -119,7 +119,7 @@ fn operations_on_one_value() {
     assert_eq!(unary(spread), [None, Some(COLUMNS), Some(COLUMN_GROUPS), None, None]);
     assert_eq!(unary(RmsNorm { heads: 4, ..spread }), [None; 5]);
     assert_eq!(unary(L2Norm { eps: 0.0, scale: 1.0, heads: 4 }), kept);
-    assert_eq!(unary(ArgMax), [Some(WHOLE), Some(WHOLE), None, None, None]);
+    assert_eq!(unary(ArgMax::default()), [Some(WHOLE), Some(WHOLE), None, None, None]);
     assert_eq!(unary(SumOverChips), [None, None, None, None, Some(WHOLE)]);
     assert_eq!(unary(GatherOverChips), [None, Some(WHOLE), None, None, None]);
 }

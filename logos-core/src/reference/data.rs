@@ -16,6 +16,15 @@ impl Matrix {
     }
 
     /// `rows by cols` zeros. `cols` is above 0, as it is of every value of a checked program.
+    /// Its first columns, at most so many.
+    pub(crate) fn left(self, cols: usize) -> Self {
+        if cols >= self.cols {
+            return self;
+        }
+        let rows = (0..self.rows()).flat_map(|row| self.row(row)[..cols].iter().copied());
+        Matrix { cols, data: rows.collect() }
+    }
+
     pub(crate) fn zeros(rows: usize, cols: usize) -> Self {
         Matrix { cols, data: vec![0.0; rows * cols] }
     }

@@ -3,7 +3,7 @@
 use super::data::{Data, State};
 use super::error::LoadError;
 use super::shards::Shards;
-use crate::author::{Binding, Source};
+use crate::author::{Authored, Binding, Source};
 use crate::kinds::{KindProgram, Role};
 use crate::language::{self, Axis, Element, Origin, Program, Recipe, Sharding, Statement, Value, ValueId};
 use crate::ops::Op;
@@ -46,6 +46,8 @@ pub(super) struct Loaded {
     pub(super) head: Part,
     /// The value of the head's program that the next token is the largest of.
     pub(super) logits: ValueId,
+    /// How many of its columns stand for tokens.
+    pub(super) tokens: usize,
     /// Rows of the embedding.
     pub(super) vocab: Option<u32>,
     pub(super) chips: usize,
@@ -65,7 +67,7 @@ pub(super) fn load(programs: &[KindProgram], shards: &mut Shards<'_>) -> Result<
         let mut part = |layer| part(index, kind, layer, shards);
         match kind.role {
             Role::Embed => {
-                vocab = embedding_rows(&kind.authored.program);
+                vocab = embedding_rows(kind);
                 embed = Some(part(0)?);
             }
             Role::Head => head = Some((index, part(depth(programs))?)),
@@ -81,9 +83,9 @@ pub(super) fn load(programs: &[KindProgram], shards: &mut Shards<'_>) -> Result<
         return Err(LoadError::Programs { what: format!("layer {expected} has no program, or two") });
     }
     let Some((index, head)) = head else { return Err(together("there is no head")) };
-    let logits = logits(&kinds[index]).ok_or_else(|| together("the head shows no argmax"))?;
+    let (logits, tokens) = logits(&kinds[index]).ok_or_else(|| together("the head shows no argmax"))?;
     let layers = layers.into_iter().map(|(_, part)| part).collect();
-    Ok(Loaded { kinds, embed, layers, head, logits, vocab, chips: chips as usize })
+    Ok(Loaded { kinds, embed, layers, head, logits, tokens, vocab, chips: chips as usize })
 }
 
 /// The layer one past the last: what the head's hidden state is named after.
@@ -224,22 +226,29 @@ fn share(program: &Program, value: &Value) -> (usize, usize) {
     }
 }
 
-/// The value that the shown token is the argmax of.
-fn logits(head: &Kind) -> Option<ValueId> {
+/// The value that the shown token is the argmax of, and how many of its columns are chosen from.
+fn logits(head: &Kind) -> Option<(ValueId, usize)> {
     head.program.statements.iter().find_map(|statement| match statement {
-        Statement::Let { result, op: Op::ArgMax(_), operands } if head.shown.contains(result) => {
-            operands.first().copied()
+        Statement::Let { result, op: Op::ArgMax(argmax), operands } if head.shown.contains(result) => {
+            let logits = *operands.first()?;
+            let below = argmax.below.unwrap_or(head.program.value(logits).shape.cols);
+            Some((logits, below as usize))
         }
         Statement::Let { .. } | Statement::Append { .. } | Statement::Show { .. } => None,
     })
 }
 
-/// Rows of the table that tokens are looked up in.
-fn embedding_rows(program: &Program) -> Option<u32> {
+/// Rows of the table that tokens are looked up in, without padding.
+fn embedding_rows(kind: &KindProgram) -> Option<u32> {
+    let Authored { program, bindings } = &kind.authored;
     program.statements.iter().find_map(|statement| match statement {
-        Statement::Let { op: Op::Rows(_), operands, .. } => {
-            operands.first().map(|table| program.value(*table).shape.rows)
-        }
+        Statement::Let { op: Op::Rows(_), operands, .. } => operands.first().map(|&table| {
+            let padding = bindings.iter().filter(|binding| binding.value == table).find_map(|b| match b.source {
+                Source::Weight { padding, .. } => Some(padding),
+                Source::State | Source::Table | Source::Hidden | Source::Index => None,
+            });
+            program.value(table).shape.rows.saturating_sub(padding.unwrap_or(0))
+        }),
         Statement::Let { .. } | Statement::Append { .. } | Statement::Show { .. } => None,
     })
 }

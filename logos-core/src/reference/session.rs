@@ -130,7 +130,7 @@ impl Session {
 
     /// Every layer, then the head.
     fn rest(&mut self, run: &mut Run, hidden: Arc<Matrix>) -> Result<Output, StepError> {
-        let Loaded { kinds, layers, head, logits, .. } = &mut self.loaded;
+        let Loaded { kinds, layers, head, logits, tokens: columns, .. } = &mut self.loaded;
         let positions = Data::Int(run.positions.as_slice().into());
         let mut trace = Vec::with_capacity(layers.len() + 1);
         trace.push(hidden.clone());
@@ -152,7 +152,7 @@ impl Session {
             Sharding::Whole | Sharding::Partial => (*shares[0]).clone(),
             Sharding::Split { .. } => beside(&shares.iter().map(|share| &**share).collect::<Vec<_>>()),
         };
-        Ok(Output { tokens, logits, hidden: trace })
+        Ok(Output { tokens, logits: logits.left(*columns), hidden: trace })
     }
 
     /// Continues a sequence of another session, of the same model, context and width: its states and position are copied.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::data::Matrix;
 use super::error::LoadError;
 use crate::author::Load;
+use crate::shard::Slice;
 use crate::spec::Tensor;
 
 /// A checkpoint tensor.
@@ -30,8 +31,8 @@ pub struct Shards<'s> {
     cut: BTreeMap<Key, Arc<Matrix>>,
 }
 
-/// Tensor, whether transposed, ranges of axis 0 and of axis 1.
-type Key = (String, bool, Vec<[u64; 2]>, Vec<[u64; 2]>);
+/// Tensor, whether transposed, ranges of axis 0 and of axis 1, zeros after them.
+type Key = (String, bool, Vec<[u64; 2]>, Vec<[u64; 2]>, u64);
 
 impl<'s> Shards<'s> {
     /// Of a checkpoint.
@@ -42,7 +43,8 @@ impl<'s> Shards<'s> {
     /// A chip's part of a tensor, `stored` as the specification has it; of experts one below the other.
     pub(super) fn share(&mut self, stored: &Tensor, load: &Load) -> Result<Arc<Matrix>, LoadError> {
         let ranges = |axis: &[std::ops::Range<u64>]| axis.iter().map(|range| [range.start, range.end]).collect();
-        let key = (load.tensor.clone(), load.transposed, ranges(&load.slice.axis0), ranges(&load.slice.axis1));
+        let Slice { axis0, axis1, zeros } = &load.slice;
+        let key = (load.tensor.clone(), load.transposed, ranges(axis0), ranges(axis1), *zeros);
         if let Some(matrix) = self.cut.get(&key) {
             return Ok(matrix.clone());
         }
@@ -94,8 +96,10 @@ fn cut(shape: &[usize], values: &[f32], load: &Load) -> Matrix {
         axis.iter().flat_map(|range| range.start as usize..range.end as usize).collect()
     };
     let columns = flat(&load.slice.axis1);
-    let taken: Vec<&[f32]> =
-        flat(&load.slice.axis0).into_iter().map(|index| &values[index * inner..][..inner]).collect();
+    // A weight that has zeros after what it loads has them along axis 0: rows of a padded vocabulary.
+    let nothing = vec![0.0; if load.slice.zeros > 0 { inner } else { 0 }];
+    let stored = flat(&load.slice.axis0).into_iter().map(|index| &values[index * inner..][..inner]);
+    let taken: Vec<&[f32]> = stored.chain((0..load.slice.zeros).map(|_| &nothing[..])).collect();
     if load.transposed {
         let mut matrix = Matrix::zeros(columns.len(), taken.len());
         for (row, column) in columns.into_iter().enumerate() {

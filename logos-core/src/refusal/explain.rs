@@ -123,7 +123,8 @@ impl Code {
                  vocabulary rows, so each of these must divide by the width; KV heads must divide by it, or it by \
                  them (they are then replicated over equal groups of chips). Every part that does not divide is \
                  reported with its number, and the help lists the widths at which all of them do. Nothing is padded \
-                 silently."
+                 silently: `vocab: padded` (`--vocab padded`) pads the vocabulary to a multiple of 64 and of the width, \
+                 with rows that no token is."
             }
             Code::CtxRange => {
                 "The context is 0, or more positions than the model was made for (`max_position_embeddings` of its \

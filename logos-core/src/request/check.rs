@@ -55,8 +55,9 @@ pub fn check_names(deployments: &[DeploymentRequest]) -> Vec<Refusal> {
 /// Every reason against one deployment's form and sizes, each at its key: the width against the chip and the model, the
 /// context, batch, chunk or rows against the model and the limits of exact arithmetic.
 pub fn check_deployment(spec: &ModelSpec, chip: &Chip, deployment: &DeploymentRequest) -> Vec<Refusal> {
-    let mut check = Check { spec, chip, name: &deployment.name, refusals: Vec::new() };
-    check.width(deployment.chips());
+    let tp = deployment.chips();
+    let mut check = Check { spec, chip, name: &deployment.name, tp, refusals: Vec::new() };
+    check.width(tp);
     match deployment.form {
         Form::Forward { rows } => check.forward(rows),
         Form::Decode { ctx, batch } => {
@@ -81,6 +82,7 @@ struct Check<'a> {
     spec: &'a ModelSpec,
     chip: &'a Chip,
     name: &'a str,
+    tp: u32,
     refusals: Vec<Refusal>,
 }
 
@@ -189,7 +191,8 @@ impl Check<'_> {
     /// A stage over the widest value fires once a column tile and row block.
     fn groups(&mut self, key: Key, rows: u32, whole_head: bool) {
         let tile = self.chip.unit().tile;
-        let widest = if whole_head { self.spec.vocab.max(self.spec.hidden) } else { self.spec.hidden };
+        let vocab = self.spec.vocab_rows(self.tp).unwrap_or(self.spec.vocab);
+        let widest = if whole_head { vocab.max(self.spec.hidden) } else { self.spec.hidden };
         let tiles = u64::from(widest.div_ceil(tile));
         if tiles * u64::from(rows.div_ceil(ROW_BLOCK)) >= FIRINGS {
             let code = if key == Key::Chunk { Code::ChunkRange } else { Code::RowsRange };

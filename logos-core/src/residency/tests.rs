@@ -15,6 +15,7 @@ fn bundle(slug: &str, chip: &str, tp: u32, form: Form) -> Vec<u32> {
         chip: chip.into(),
         weights,
         checkpoint: None,
+        vocabulary: crate::Vocabulary::Exact,
         deployments: &deployments,
     };
     let compiled = crate::compile(&request).unwrap_or_else(|refusals| panic!("{slug}: {refusals:?}"));

@@ -1,9 +1,11 @@
 //! Which tensor-parallel widths a model admits: a function of the specification and the width alone.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use crate::refusal::{At, Code, Refusal};
-use crate::spec::{Attention, FeedForward, GatedDelta, LatentAttention, Mixer, Mlp, ModelSpec, Norm, NormKind, QkNorm};
+use crate::spec::{
+    Attention, FeedForward, GatedDelta, LatentAttention, Mixer, Mlp, ModelSpec, Norm, NormKind, QkNorm, Vocabulary,
+};
 
 /// Why a model does not split over a number of chips. The sizes are the whole model's.
 ///
@@ -145,7 +147,7 @@ fn does(n: u32) -> &'static str {
 }
 
 /// Every reason against splitting the model over `tp` chips, each once, in order of first appearance; none where the
-/// width is admitted. The vocabulary must split exactly.
+/// width is admitted. The vocabulary must split exactly, or be padded.
 pub fn admission(spec: &ModelSpec, tp: u32) -> Vec<SplitReason> {
     if tp == 0 {
         return vec![SplitReason::NoChips];
@@ -167,7 +169,9 @@ pub fn admission(spec: &ModelSpec, tp: u32) -> Vec<SplitReason> {
             }
         }
     }
-    against.splits(spec.vocab, |rows, chips| SplitReason::Vocabulary { rows, chips });
+    // A padded vocabulary divides by every width, if it is a size at all.
+    let rows = spec.vocab_rows(tp).unwrap_or(spec.vocab);
+    against.splits(rows, |rows, chips| SplitReason::Vocabulary { rows, chips });
     against.reasons
 }
 
@@ -195,8 +199,23 @@ pub fn admits(spec: &ModelSpec, tp: u32, most: u32, at: &At) -> Result<(), Vec<R
         return Ok(());
     }
     let admitted: Vec<String> = widths(spec, most).iter().map(u32::to_string).collect();
-    let help = format!("widths admitted up to {most}: {}", admitted.join(", "));
+    let mut help = format!("widths admitted up to {most}: {}", admitted.join(", "));
+    if tp <= most
+        && let Some(rows) = padding_admits(spec, tp)
+    {
+        let _ = write!(help, "; or write `vocab: padded`, which makes the {} rows {rows}", spec.vocab);
+    }
     Err(refusals.into_iter().map(|refusal| refusal.help(help.clone())).collect())
+}
+
+/// The rows of a padded vocabulary, where padding it would admit a width that nothing else stands against.
+pub fn padding_admits(spec: &ModelSpec, tp: u32) -> Option<u32> {
+    let only_vocabulary = |reason: &SplitReason| matches!(reason, SplitReason::Vocabulary { .. });
+    let reasons = admission(spec, tp);
+    if reasons.is_empty() || !reasons.iter().all(only_vocabulary) {
+        return None;
+    }
+    ModelSpec { vocabulary: Vocabulary::Padded, ..spec.clone() }.vocab_rows(tp)
 }
 
 /// Reasons found so far against one width.

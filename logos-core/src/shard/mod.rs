@@ -6,7 +6,7 @@
 mod admission;
 mod slice;
 
-pub use admission::{SplitReason, admission, admits, widths};
+pub use admission::{SplitReason, admission, admits, padding_admits, widths};
 pub use slice::{Slice, SliceError, Stored, slice};
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ pub struct Slice {
     pub axis0: Vec<Range<u64>>,
     /// Ranges of stored axis 1, likewise.
     pub axis1: Vec<Range<u64>>,
+    /// Zeros that the chip's share has after the indices loaded, along the axis that indices are taken of.
+    pub zeros: u64,
 }
 
 /// A weight as its checkpoint stores it.
@@ -27,6 +29,8 @@ pub struct Stored<'a> {
     pub taken: StoredAxis,
     /// Whether the program's rows are stored axis 1, its columns stored axis 0; else the other way round.
     pub transposed: bool,
+    /// Zeros that the weight has after the indices taken, along their axis.
+    pub padding: u32,
 }
 
 /// A slice that does not exist.
@@ -73,13 +77,13 @@ pub fn slice(stored: Stored<'_>, sharding: Sharding, chips: u32, chip: u32) -> R
     if chip >= chips {
         return Err(SliceError::Chip { chip, chips });
     }
-    let Stored { weight, stacked, taken: along, transposed } = stored;
+    let Stored { weight, stacked, taken: along, transposed, padding } = stored;
     let shape = weight.tensor.shape.get(usize::from(stacked)..).unwrap_or_default();
     let other = match along {
         StoredAxis::Zero => inner_len(shape)?,
         StoredAxis::One => u64::from(shape.first().copied().unwrap_or(0)),
     };
-    let (taken, other) = (0..weight.take.len(), 0..other);
+    let (taken, other) = (0..weight.take.len() + u64::from(padding), 0..other);
     let (taken, other) = match sharding {
         Sharding::Whole => (taken, other),
         Sharding::Partial => return Err(SliceError::Partial),
@@ -95,10 +99,12 @@ pub fn slice(stored: Stored<'_>, sharding: Sharding, chips: u32, chip: u32) -> R
             }
         }
     };
-    let (taken, other) = (indices(weight, taken), vec![other]);
+    let stored = weight.take.len();
+    let zeros = taken.end.saturating_sub(taken.start.max(stored));
+    let (taken, other) = (indices(weight, taken.start..taken.end.min(stored)), vec![other]);
     Ok(match along {
-        StoredAxis::Zero => Slice { axis0: taken, axis1: other },
-        StoredAxis::One => Slice { axis0: other, axis1: taken },
+        StoredAxis::Zero => Slice { axis0: taken, axis1: other, zeros },
+        StoredAxis::One => Slice { axis0: other, axis1: taken, zeros },
     })
 }
 
@@ -154,7 +160,7 @@ mod tests {
 
     /// A tensor of its own, stored `[out, in]`.
     fn of(weight: &Weight) -> Stored<'_> {
-        Stored { weight, stacked: false, taken: StoredAxis::Zero, transposed: true }
+        Stored { weight, stacked: false, taken: StoredAxis::Zero, transposed: true, padding: 0 }
     }
 
     fn columns(parts: u32) -> Sharding {
@@ -169,14 +175,14 @@ mod tests {
     fn output_features_are_cut_along_stored_axis_0() {
         let w = weight(&[12, 5], Take::range(0, 12));
         let got = slice(of(&w), columns(4), 4, 2).unwrap();
-        assert_eq!(got, Slice { axis0: vec![6..9], axis1: vec![0..5] });
+        assert_eq!(got, Slice { axis0: vec![6..9], axis1: vec![0..5], zeros: 0 });
     }
 
     #[test]
     fn input_features_are_cut_along_stored_axis_1() {
         let w = weight(&[12, 6], Take::range(0, 12));
         let got = slice(of(&w), rows(2), 2, 1).unwrap();
-        assert_eq!(got, Slice { axis0: vec![0..12], axis1: vec![3..6] });
+        assert_eq!(got, Slice { axis0: vec![0..12], axis1: vec![3..6], zeros: 0 });
     }
 
     #[test]
@@ -197,9 +203,25 @@ mod tests {
     }
 
     #[test]
+    fn padding_is_loaded_from_nowhere() {
+        // 7 rows of a vocabulary as 12, over 4 chips: whole, one of three, none, none.
+        let w = weight(&[7, 5], Take::range(0, 7));
+        let padded = Stored { padding: 5, ..of(&w) };
+        let loads = |chip| slice(padded, columns(4), 4, chip).map(|s| (s.axis0, s.zeros)).unwrap();
+        let expected = [(vec![0..3], 0), (vec![3..6], 0), (vec![6..7], 2), (vec![], 3)];
+        assert_eq!([0, 1, 2, 3].map(loads), expected);
+        let whole = slice(padded, Sharding::Whole, 1, 0).unwrap();
+        assert_eq!((whole.axis0, whole.axis1, whole.zeros), (vec![0..7], vec![0..5], 5));
+        assert_eq!(slice(padded, columns(5), 5, 0), Err(SliceError::Ragged { len: 12, parts: 5 }));
+    }
+
+    #[test]
     fn axes_beyond_the_second_fold() {
         let taps = weight(&[8, 1, 4], Take::range(0, 8));
-        assert_eq!(slice(of(&taps), columns(2), 2, 0).unwrap(), Slice { axis0: vec![0..4], axis1: vec![0..4] });
+        assert_eq!(
+            slice(of(&taps), columns(2), 2, 0).unwrap(),
+            Slice { axis0: vec![0..4], axis1: vec![0..4], zeros: 0 }
+        );
     }
 
     #[test]
@@ -208,20 +230,20 @@ mod tests {
         let w = weight(&[3, 8, 5], Take::range(4, 4));
         let stack = Stored { stacked: true, ..of(&w) };
         let got = slice(stack, columns(2), 2, 1).unwrap();
-        assert_eq!(got, Slice { axis0: vec![6..8], axis1: vec![0..5] });
+        assert_eq!(got, Slice { axis0: vec![6..8], axis1: vec![0..5], zeros: 0 });
         // The other way round, gate and up features in turn along axis 1: gate's.
         let w = weight(&[3, 5, 8], Take { offset: 0, run: 1, stride: 2, count: 4 });
         let stack = Stored { stacked: true, taken: StoredAxis::One, transposed: false, ..of(&w) };
         let got = slice(stack, columns(2), 2, 1).unwrap();
-        assert_eq!(got, Slice { axis0: vec![0..5], axis1: vec![4..5, 6..7] });
+        assert_eq!(got, Slice { axis0: vec![0..5], axis1: vec![4..5, 6..7], zeros: 0 });
         // Down, rows cut: all output features of half the inputs.
         let w = weight(&[3, 4, 5], Take::range(0, 5));
         let stack = Stored { stacked: true, taken: StoredAxis::One, transposed: false, ..of(&w) };
         let got = slice(stack, rows(2), 2, 1).unwrap();
-        assert_eq!(got, Slice { axis0: vec![2..4], axis1: vec![0..5] });
+        assert_eq!(got, Slice { axis0: vec![2..4], axis1: vec![0..5], zeros: 0 });
         let apart = weight(&[5, 4], Take::range(0, 5));
         let got = slice(of(&apart), rows(2), 2, 1).unwrap();
-        assert_eq!(got, Slice { axis0: vec![0..5], axis1: vec![2..4] });
+        assert_eq!(got, Slice { axis0: vec![0..5], axis1: vec![2..4], zeros: 0 });
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub(crate) struct ChipTensor {
     stored: [usize; 2],
     /// Runs of axis 0 and of axis 1, in the weight's order.
     runs: [Vec<Range<usize>>; 2],
+    /// Zeros after those of axis 0: rows of a padded vocabulary.
+    zeros: usize,
     /// Whether the weight's rows are stored axis 1.
     transposed: bool,
 }
@@ -45,14 +47,19 @@ impl ChipTensor {
         tensor: SharedTensor,
         expert: Option<usize>,
         stored: [usize; 2],
-        runs: [Vec<Range<usize>>; 2],
+        (runs, zeros): ([Vec<Range<usize>>; 2], usize),
         transposed: bool,
     ) -> Self {
-        ChipTensor { tensor, expert, stored, runs, transposed }
+        ChipTensor { tensor, expert, stored, runs, zeros, transposed }
+    }
+
+    /// Indices that are stored.
+    fn held(&self, axis: usize) -> usize {
+        self.runs[axis].iter().map(Range::len).sum()
     }
 
     fn indices(&self, axis: usize) -> usize {
-        self.runs[axis].iter().map(Range::len).sum()
+        self.held(axis) + if axis == 0 { self.zeros } else { 0 }
     }
 
     /// Rows of the weight on this chip.
@@ -69,11 +76,14 @@ impl ChipTensor {
     pub(crate) fn tile(&self, rows: Range<usize>, cols: Range<usize>) -> WeightTile {
         let [along, across] = if self.transposed { [cols, rows] } else { [rows, cols] };
         let ChipTensor { tensor, expert, stored, transposed, .. } = self;
+        let (held, all) = (self.held(0), self.indices(0));
+        let zeros = along.end.min(all).saturating_sub(along.start.max(held));
         WeightTile(ChipTensor {
             tensor: tensor.clone(),
             expert: *expert,
             stored: *stored,
             runs: [cut(&self.runs[0], along), cut(&self.runs[1], across)],
+            zeros,
             transposed: *transposed,
         })
     }
@@ -191,7 +201,8 @@ impl WeightTile {
             }
             return;
         }
-        let blocks = super::gemm::blocks(x.rows(), self.0.rows(), self.0.cols());
+        // Columns of padding get nothing added.
+        let blocks = super::gemm::blocks(x.rows(), self.0.rows(), self.0.held(0));
         if let [whole] = &blocks[..] {
             self.add_blocked(x, whole.clone(), y);
             return;

@@ -10,9 +10,9 @@
 //! - a choice: the number of the variant, from 0 in order of declaration, then its fields;
 //! - a structure: its fields in order of declaration.
 //!
-//! The whole is `logos spec 1` as a string, then [`ModelSpec`] without `model_type` and `as_stored`; or, where the latter has an entry,
-//! `logos spec 1, as stored`, the entries of the ends and of each distinct layer, each a list of names and storages, then the same. As to
-//! `model_type`: that is a name for people, and two
+//! The whole is `logos spec 1` as a string, then [`ModelSpec`] without `model_type`, `as_stored` and `vocabulary`; or, where `as_stored` has an
+//! entry, `logos spec 1, as stored`, the entries of the ends and of each distinct layer, each a list of names and storages, then the same.
+//! Before all of it stands `padded` where the vocabulary is. As to `model_type`: that is a name for people, and two
 //! families that compute the same of the same tensors are the same model.
 //!
 //! Every structure is taken apart completely below, so that a new field cannot be forgotten.
@@ -24,12 +24,14 @@ use sha2::{Digest as _, Sha256};
 use super::{
     Activation, Arrangement, AsStored, Attention, AttentionSpan, Dtype, ExpertTensors, Experts, FeedForward,
     GatedDelta, Head, Held, LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, QkNorm,
-    Rope, Router, RouterScore, Scaling, Take, Temperature, Tensor, Weight,
+    Rope, Router, RouterScore, Scaling, Take, Temperature, Tensor, Vocabulary, Weight,
 };
 
 /// First of the canonical bytes: another form would begin otherwise.
 const FORM: &str = "logos spec 1";
 /// The same, where tensors are stored otherwise than in the config's dtype: how, then the rest.
+/// Before either, where the vocabulary is padded to lie over the chips.
+const PADDED: &str = "padded";
 const FORM_AS_STORED: &str = "logos spec 1, as stored";
 
 impl ModelSpec {
@@ -42,6 +44,10 @@ impl ModelSpec {
     /// The specification as bytes, unambiguous: a prefix-free form in which every field but `model_type` takes part.
     pub fn canonical_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(4096 + self.layer_of.len());
+        match self.vocabulary {
+            Vocabulary::Exact => {}
+            Vocabulary::Padded => out.canon_str(PADDED),
+        }
         if self.as_stored.is_empty() {
             out.canon_str(FORM);
         } else {
@@ -205,6 +211,7 @@ impl Canon for ModelSpec {
             final_norm,
             head,
             as_stored: _,
+            vocabulary: _,
         } = self;
         hidden.canon(out);
         vocab.canon(out);

@@ -12,6 +12,7 @@ mod rope;
 mod tensor;
 #[cfg(test)]
 pub(crate) mod test_models;
+mod vocabulary;
 mod weights;
 
 pub use as_stored::{AsStored, BLOCK_ROWS, Held, Parts, SCALE_BYTES, SCALED};
@@ -22,6 +23,7 @@ pub use inventory::{Inventory, Stock, Stored, inventory};
 pub use norm::{Norm, NormKind};
 pub use rope::{Pairing, Rope, Scaling};
 pub use tensor::{Dtype, Linear, Take, Tensor, Weight};
+pub use vocabulary::Vocabulary;
 pub use weights::WeightUse;
 
 /// A decoder-only language model.
@@ -53,6 +55,8 @@ pub struct ModelSpec {
     pub head: Head,
     /// How the checkpoint stores tensors that are not stored in `dtype`; empty where none was looked at.
     pub as_stored: AsStored,
+    /// Whether the vocabulary is padded to lie over the chips: the deployment's choice, not the config's.
+    pub vocabulary: Vocabulary,
 }
 
 /// The output head.

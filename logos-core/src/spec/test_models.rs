@@ -111,6 +111,7 @@ pub(crate) fn model(
         final_norm: rms("final", hidden),
         head: Head { linear: linear("head", hidden, vocab), tied: false, scale: None, softcap: None },
         as_stored: AsStored::default(),
+        vocabulary: super::Vocabulary::Exact,
     }
 }
 

@@ -8,7 +8,7 @@ use logos_core::checkpoint::{Checkpoint, Storage};
 use logos_core::reference::{RopeLength, Shards, embed};
 use logos_core::simulate::machine::{Machine, Order};
 use logos_core::spec::inventory;
-use logos_core::{Compiled, DeploymentRequest, Description, Form, Request, Weights, compile, shard};
+use logos_core::{Compiled, DeploymentRequest, Description, Form, Request, Vocabulary, Weights, compile, shard};
 
 use crate::fixture::{Fixture, path, quantised};
 use crate::{CTX, difference};
@@ -22,6 +22,7 @@ fn compiled(fixture: &Fixture, checkpoint: &Checkpoint, form: Form, tp: u32) -> 
         chip: "SN50".into(),
         weights: Weights::Config,
         checkpoint: Some(Description { file: "checkpoint.json", text: description.as_bytes() }),
+        vocabulary: fixture.spec.vocabulary,
         deployments: &deployments,
     };
     compile(&request).unwrap_or_else(|refusals| panic!("{}: {refusals:?}", fixture.name)).remove(0)
@@ -118,7 +119,13 @@ impl Loaded<'_> {
 /// S10, B7: every form over every width from what each chip loaded, and the account held to what the machine was given.
 #[track_caller]
 fn loads(name: &'static str, file: &str, expected: &str, widths: &[u32]) {
-    let fixture = quantised(name, expected);
+    loads_as(Vocabulary::Exact, name, file, expected, widths);
+}
+
+#[track_caller]
+fn loads_as(vocabulary: Vocabulary, name: &'static str, file: &str, expected: &str, widths: &[u32]) {
+    let mut fixture = quantised(name, expected);
+    fixture.spec.vocabulary = vocabulary;
     let checkpoint = Checkpoint::open(&path(name, file)).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
     let files = Files::open(&path(name, ""), checkpoint.headers()).unwrap();
     assert_eq!(shard::widths(&fixture.spec, 4), widths);
@@ -161,6 +168,29 @@ fn latents_and_experts() {
     }
 }
 
+/// 96 tokens padded to 128: of four chips the last holds padding alone. 160, of a tied head, to 192. Every byte is read as often as before.
+#[test]
+fn padded() {
+    for name in ["qwen3", "phi3", "deepseek_v3", "gpt_neox"] {
+        loads_as(Vocabulary::Padded, name, "", "expected", &[1, 2, 4]);
+    }
+    loads_as(Vocabulary::Padded, "llama3_tied", "", "expected", &[1, 2]);
+    let mut fixture = quantised("phi3", "expected");
+    fixture.spec.vocabulary = Vocabulary::Padded;
+    assert_eq!((fixture.spec.vocab, fixture.spec.vocab_rows(4)), (96, Some(128)));
+    let checkpoint = Checkpoint::open(&path("phi3", "")).unwrap();
+    let compiled = compiled(&fixture, &checkpoint, Form::Decode { ctx: CTX, batch: 1 }, 4);
+    let loader = Loader::new(Bundle::read(&compiled.words).unwrap(), &checkpoint);
+    let head = |chip| {
+        let mut loads = loader.chip(chip).unwrap().map(Result::unwrap);
+        let head = loads.find(|load| load.value == "Wlm").unwrap();
+        let rows = head.rows.iter().map(|rows| (rows.start, rows.end)).collect::<Vec<_>>();
+        (rows, head.bytes(), head.zeros)
+    };
+    assert_eq!(head(2), (vec![(64, 96)], 32 * 64 * 4, 0));
+    assert_eq!(head(3), (vec![], 0, 32));
+}
+
 #[test]
 fn gguf() {
     for name in ["llama", "qwen3", "mixtral"] {
@@ -184,11 +214,23 @@ fn fp8() {
 /// No tiny model's heads go over three chips; of this one's six and three they do, and three chips compute what one does.
 #[test]
 fn three_chips() {
+    three(96, Vocabulary::Exact, &[1, 3]);
+}
+
+/// 97 tokens, which three chips have as 192 and one as they are: the third holds padding alone.
+#[test]
+fn three_chips_of_a_padded_vocabulary() {
+    three(97, Vocabulary::Exact, &[1]);
+    three(97, Vocabulary::Padded, &[1, 3]);
+}
+
+fn three(vocab: u32, vocabulary: Vocabulary, widths: &[u32]) {
     const CONFIG: &str = r#"{"architectures":["LlamaForCausalLM"],"model_type":"llama","torch_dtype":"float32",
-        "vocab_size":96,"hidden_size":48,"intermediate_size":72,"num_hidden_layers":2,"num_attention_heads":6,
+        "vocab_size":VOCAB,"hidden_size":48,"intermediate_size":72,"num_hidden_layers":2,"num_attention_heads":6,
         "num_key_value_heads":3,"head_dim":16,"hidden_act":"silu","max_position_embeddings":256,"rms_norm_eps":1e-5,
         "rope_theta":10000.0,"tie_word_embeddings":false,"attention_bias":false,"mlp_bias":false}"#;
-    let spec = logos_core::config::read(CONFIG.as_bytes()).unwrap();
+    let config = CONFIG.replace("VOCAB", &vocab.to_string());
+    let spec = logos_core::config::read(config.as_bytes()).unwrap();
     let mut state = 1u32;
     let tensors: Vec<(String, Vec<usize>, Vec<u8>)> = inventory(&spec)
         .unwrap()
@@ -206,14 +248,14 @@ fn three_chips() {
         (name.clone(), safetensors::tensor::TensorView::new(safetensors::Dtype::F32, shape.clone(), bytes).unwrap())
     });
     let checkpoint = Checkpoint::from_bytes("m", safetensors::serialize(views, None).unwrap()).unwrap();
-    let mut fixture = Fixture { name: "three", config: CONFIG.to_owned(), spec, ..quantised("llama", "expected") };
-    assert_eq!(shard::widths(&fixture.spec, 4), [1, 3]);
+    let mut fixture = Fixture { name: "three", config, spec, ..quantised("llama", "expected") };
+
     // What one chip makes of the first prompt's tokens, greedily, is what is expected of three.
     let one = Loaded { fixture: &fixture, checkpoint: &checkpoint, files: &checkpoint };
     let mut one = one.machine(Form::Decode { ctx: CTX, batch: 1 }, 1);
     for prompt in &mut fixture.prompts {
         one.restart(0).unwrap();
-        prompt.ids.iter_mut().for_each(|id| *id %= 96);
+        prompt.ids.iter_mut().for_each(|id| *id %= vocab);
         let rows: Vec<_> = prompt.ids.iter().map(|&id| one.step(&[id]).unwrap()).collect();
         prompt.logits = rows.iter().map(|output| output.logits.row(0).to_vec()).collect();
         let mut last = rows.last().unwrap().tokens[0];
@@ -226,10 +268,14 @@ fn three_chips() {
             prompt.decode_logits.push(output.logits.row(0).to_vec());
         }
     }
+    fixture.spec.vocabulary = vocabulary;
+    assert_eq!(shard::widths(&fixture.spec, 4), widths);
     let loaded = Loaded { fixture: &fixture, checkpoint: &checkpoint, files: &checkpoint };
-    loaded.decode(3);
-    loaded.prefill_and_batch(3);
-    loaded.forward(3);
+    for &tp in widths {
+        loaded.decode(tp);
+        loaded.prefill_and_batch(tp);
+        loaded.forward(tp);
+    }
 }
 
 /// What a chip reads of a weight's values (part 0) or scales (1), from their tensor's first byte.

@@ -4,7 +4,7 @@ use logos_bundle::view::Bundle;
 use logos_core::reference::{Matrix, Output, RopeLength, Session, Shards};
 use logos_core::simulate::TensorStore;
 use logos_core::simulate::machine::{Machine, Order};
-use logos_core::{DeploymentRequest, Form, Request, Weights, compile, kinds};
+use logos_core::{DeploymentRequest, Form, Request, Vocabulary, Weights, compile, kinds};
 
 use super::fixture::Fixture;
 
@@ -50,6 +50,7 @@ impl Runner {
                     chip: "SN50".into(),
                     weights: Weights::Config,
                     checkpoint: None,
+                    vocabulary: Vocabulary::Exact,
                     deployments: &deployments,
                 };
                 let compiled = compile(&request).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));

@@ -1,6 +1,6 @@
 //! The inside of a model's module.
 
-use logos_core::Weights;
+use logos_core::{Vocabulary, Weights};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::Lit;
 
@@ -9,7 +9,7 @@ use crate::cursor::Cursor;
 use crate::fault::Fault;
 use crate::model::{Model, Spanned};
 
-pub(super) const KEYS: [&str; 4] = ["model", "chip", "weights", "deployments"];
+pub(super) const KEYS: [&str; 5] = ["model", "chip", "weights", "vocab", "deployments"];
 
 /// What begins the path of a checkpoint's description.
 const CHECKPOINT: &str = "checkpoint";
@@ -24,6 +24,7 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
         config: None,
         chip: None,
         weights: Weights::Config,
+        vocabulary: Vocabulary::Exact,
         checkpoint: None,
         deployments: Vec::new(),
         faults: Vec::new(),
@@ -60,6 +61,7 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
             "model" => config(&mut model, cursor, faults),
             "chip" => chip(&mut model, cursor, faults),
             "weights" => weights(&mut model, cursor),
+            "vocab" => vocab(&mut model, cursor),
             _ => deployments(&mut model, cursor, faults),
         }
     });
@@ -156,6 +158,23 @@ fn weights(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
             let [config, q8_0] = Weights::NAMES;
             format!("known: {}", entries::list(&[config, q8_0, CHECKPOINT]))
         })),
+    }
+}
+
+/// Whether the vocabulary is padded.
+fn vocab(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
+    let span = cursor.span();
+    let help = "write `vocab: padded`, or leave it out for a vocabulary that is cut exactly";
+    let Some(word) = cursor.take_ident() else {
+        let found = entries::found(cursor.peek());
+        return Err(Fault::form(format!("the vocabulary's cut is a word, found {found}"), span).help(help));
+    };
+    match Vocabulary::from_name(&word.to_string()) {
+        Some(vocabulary) => {
+            model.vocabulary = vocabulary;
+            Ok(())
+        }
+        None => Err(entries::unknown("cut of the vocabulary", &word, &Vocabulary::NAMES)),
     }
 }
 

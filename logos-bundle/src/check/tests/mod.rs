@@ -2,6 +2,7 @@
 
 mod damage;
 mod hand;
+mod padding;
 mod programs;
 mod writer;
 

@@ -88,6 +88,8 @@ pub struct Load {
     pub rows: Vec<Range<u64>>,
     /// Of axis 1, further axes folded in, likewise.
     pub columns: Vec<Range<u64>>,
+    /// Zeros that the chip's share has after the indices taken, loaded from nowhere: of a padded vocabulary.
+    pub zeros: u32,
     /// Whether the program's rows are axis 1.
     pub transposed: bool,
     /// How the checkpoint stores it.
@@ -180,6 +182,7 @@ fn located(checkpoint: &Checkpoint, load: &load::Load<'_>) -> Result<Load, LoadE
         parts: parts.collect(),
         rows: runs(load.rows()),
         columns: runs(load.columns()),
+        zeros: load.zeros(),
         transposed: load.transposed(),
         stored: headers.get(resolved.parts.first()).storage,
         kept: load.storage(),

@@ -6,7 +6,7 @@ use super::super::{Adopted, Checkpoint, Headers, adopt, hold_to_description};
 use super::described::released;
 use super::fixture;
 use crate::language::ast::Storage;
-use crate::{DeploymentRequest, Description, Form, Request, Weights, compile, kinds};
+use crate::{DeploymentRequest, Description, Form, Request, Vocabulary, Weights, compile, kinds};
 
 const DECODE: Form = Form::Decode { ctx: 64, batch: 1 };
 
@@ -154,6 +154,7 @@ fn notes(config: &[u8], headers: &Headers, tp: u32) -> String {
         chip: "SN50".into(),
         weights: Weights::Config,
         checkpoint,
+        vocabulary: Vocabulary::Exact,
         deployments: &deployments,
     };
     let compiled = compile(&request).unwrap_or_else(|found| panic!("{}", super::lines(&found)));

@@ -282,17 +282,24 @@ fn rows_and_last_rows() {
 
 #[test]
 fn the_lowest_of_the_largest_over_all_chips() {
-    let ids = |case: Case| match &case.run(ArgMax).0[..] {
+    let below = |case: Case, below| match &case.run(ArgMax { below }).0[..] {
         [Data::Int(first), rest @ ..] => {
             assert!(rest.iter().all(|chip| matches!(chip, Data::Int(ids) if ids == first)));
             first.to_vec()
         }
         other => panic!("{other:?}"),
     };
+    let ids = |case| below(case, None);
     assert_eq!(ids(Case::new(1).input(3, &[1.0, 5.0, 5.0, -3.0, -2.0, -1.0])), [1, 2]);
     let columns = Sharding::Split { axis: Axis::Columns, parts: 2 };
     let shares: [(usize, &[f32]); 2] = [(2, &[1.0, 5.0, 0.0, 0.0]), (2, &[5.0, 5.0, 0.0, 2.0])];
     assert_eq!(ids(Case::new(2).with(Role::Input, columns, &shares)), [1, 3]);
+    // Padding is not chosen, were it the largest; a chip that has nothing else has nothing to say.
+    let shares: [(usize, &[f32]); 3] = [(2, &[-2.0, -1.0]), (2, &[-1.0, 0.0]), (2, &[0.0, 0.0])];
+    let columns = Sharding::Split { axis: Axis::Columns, parts: 3 };
+    let padded = || Case::new(3).with(Role::Input, columns, &shares);
+    assert_eq!((ids(padded()), below(padded(), Some(3))), (vec![3], vec![1]));
+    assert_eq!(below(Case::new(1).input(3, &[-5.0, -4.0, 0.0]), Some(1)), [0]);
 }
 
 #[test]

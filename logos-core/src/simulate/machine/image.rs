@@ -6,6 +6,7 @@ use logos_bundle::view::{Bundle, Flow as FlowView, Primitive as PrimitiveView, P
 use super::trouble::MachineError;
 use crate::language::{self, Origin, Program, Role, ValueId};
 use crate::lower::{Row, rows_of};
+use crate::ops::Op;
 use crate::spatial::{Flow, Primitive};
 
 /// One program.
@@ -22,6 +23,8 @@ pub(super) struct ProgramImage {
     pub(super) sections: Vec<SectionImage>,
     /// The value shown.
     pub(super) shown: ValueId,
+    /// Of an embedding, the tokens there are: its rows without padding.
+    pub(super) vocab: Option<u32>,
 }
 
 /// One section.
@@ -86,8 +89,27 @@ fn read_program(view: &ProgramView<'_>) -> Result<ProgramImage, MachineError> {
         language::Statement::Let { .. } | language::Statement::Append { .. } => None,
     });
     let shown = shown.ok_or_else(|| damaged(format!("`{name}` shows nothing")))?;
+    let vocab = program.statements.iter().find_map(|statement| match statement {
+        language::Statement::Let { op: Op::Rows(_), operands, .. } => {
+            let table = *operands.first()?;
+            let binding = view.bindings().find(|b| b.value().is_some_and(|value| value.index() == table.0));
+            let padding = binding.map_or(0, |binding| binding.padding());
+            Some(program.value(table).shape.rows.saturating_sub(padding))
+        }
+        language::Statement::Let { .. } | language::Statement::Append { .. } | language::Statement::Show { .. } => None,
+    });
     let sections = view.sections().map(|section| read_section(&section, statements.len())).collect::<Result<_, _>>()?;
-    Ok(ProgramImage { name, role: view.role(), program, statements, tile, rows: view.rows() as usize, sections, shown })
+    Ok(ProgramImage {
+        name,
+        role: view.role(),
+        program,
+        statements,
+        tile,
+        rows: view.rows() as usize,
+        sections,
+        shown,
+        vocab,
+    })
 }
 
 fn read_section(view: &logos_bundle::view::Section<'_>, statements: usize) -> Result<SectionImage, MachineError> {

@@ -124,11 +124,7 @@ impl Machine {
             return Err(MachineError::Tokens { expected: rows, found: tokens.len() });
         }
         let image = &self.images[embed.program];
-        let vocab = image.program.statements.iter().find_map(|statement| match statement {
-            Statement::Let { op: Op::Rows(_), operands, .. } => Some(image.program.value(operands[0]).shape.rows),
-            Statement::Let { .. } | Statement::Append { .. } | Statement::Show { .. } => None,
-        });
-        let vocab = vocab.unwrap_or(u32::MAX);
+        let vocab = image.vocab.unwrap_or(u32::MAX);
         if let Some((row, &token)) = tokens.iter().enumerate().find(|(_, token)| **token >= vocab) {
             return Err(MachineError::Token { row, token, vocab });
         }
@@ -196,23 +192,24 @@ impl Machine {
         Ok(Output { tokens, logits, hidden: trace })
     }
 
-    /// What the head's argmax read, over all chips.
+    /// What the head's argmax read, over all chips, without padding.
     fn logits(&mut self) -> Result<Matrix, MachineError> {
         let image = &self.images[self.head.program];
         let operand = image.program.statements.iter().find_map(|statement| match statement {
-            Statement::Let { op: Op::ArgMax(_), operands, .. } => operands.first().copied(),
+            Statement::Let { op: Op::ArgMax(argmax), operands, .. } => Some((*operands.first()?, argmax.below)),
             Statement::Let { .. } | Statement::Append { .. } | Statement::Show { .. } => None,
         });
         let nothing = || MachineError::Bundle { what: "the head has no argmax".to_owned() };
-        let operand = operand.ok_or_else(nothing)?;
+        let (operand, below) = operand.ok_or_else(nothing)?;
         let mut shares = Vec::new();
         for chest in &mut self.head.chests {
             shares.push(real(chest.values[operand.0 as usize].take().ok_or_else(nothing)?)?);
         }
-        Ok(match image.program.value(operand).sharding {
+        let logits = match image.program.value(operand).sharding {
             Sharding::Whole | Sharding::Partial => (*shares[0]).clone(),
             Sharding::Split { .. } => beside(&shares.iter().map(|share| &**share).collect::<Vec<_>>()),
-        })
+        };
+        Ok(logits.left(below.map_or(usize::MAX, |below| below as usize)))
     }
 
     /// Continues the sequences of another machine of the same model and width, as a decode bundle continues a prefill's: states
@@ -363,7 +360,8 @@ fn load(
                             (tensor, _) = open(&binding, layer, copy, copies, chip, store)?;
                         }
                         let runs = [binding.axis0(chip), binding.axis1(chip)].map(|runs| runs.map(range).collect());
-                        let part = ChipTensor::new(tensor.clone(), expert, stored, runs, binding.transposed());
+                        let zeros = binding.zeros(chip) as usize;
+                        let part = ChipTensor::new(tensor.clone(), expert, stored, (runs, zeros), binding.transposed());
                         chest.weights[value].push(part);
                     }
                 }

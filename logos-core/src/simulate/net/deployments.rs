@@ -7,6 +7,7 @@ use crate::compile::lay;
 use crate::kinds::{self, Role};
 use crate::request::{DeploymentRequest, Form, Request, Weights};
 use crate::spatial::{Binder, Primitive};
+use crate::spec::Vocabulary;
 
 /// Draws of a pace for each section.
 const SEEDS: u64 = 3;
@@ -25,6 +26,7 @@ fn executes(slug: &str, tp: u32, weights: Weights, forms: &[Form]) {
             chip: chip.into(),
             weights,
             checkpoint: None,
+            vocabulary: Vocabulary::Exact,
             deployments: &deployments,
         };
         crate::compile(&request).unwrap_or_else(|refusals| panic!("{slug} {chip}: {refusals:?}"));

@@ -1,5 +1,6 @@
 //! What the compiler makes of models drawn at random computes what the evaluator computes.
 
+mod padded;
 mod random;
 
 use std::fmt;
@@ -12,7 +13,7 @@ use crate::kinds;
 use crate::reference::{Matrix, Output, RopeLength, Session, Shards};
 use crate::shard;
 use crate::spec::ModelSpec;
-use crate::{DeploymentRequest, Form, Request, Weights, chip};
+use crate::{DeploymentRequest, Form, Request, Vocabulary, Weights, chip};
 use random::{Random, Tensors};
 
 /// Models drawn.
@@ -21,6 +22,7 @@ const MODELS: u64 = 24;
 const TOLERANCE: f32 = 1e-4;
 
 /// A model over a number of chips.
+#[derive(Clone, Copy)]
 struct Case<'a> {
     seed: u64,
     spec: &'a ModelSpec,
@@ -37,8 +39,15 @@ impl Case<'_> {
         let wrong = |what: &dyn fmt::Display| format!("model {seed} over {tp} {chip}, {form:?}: {what}");
         let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(*tp) };
         let deployments = std::slice::from_ref(&deployment);
-        let request =
-            Request { model: "m", config: &[], chip: (*chip).into(), weights: *weights, checkpoint: None, deployments };
+        let request = Request {
+            model: "m",
+            config: &[],
+            chip: (*chip).into(),
+            weights: *weights,
+            checkpoint: None,
+            vocabulary: spec.vocabulary,
+            deployments,
+        };
         let chip = chip::lookup(chip).unwrap();
         let (words, _) = compile_deployment(&request, spec, chip, &deployment)
             .map_err(|refusals| wrong(&refusals.iter().map(ToString::to_string).collect::<String>()))?;

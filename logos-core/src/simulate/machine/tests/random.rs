@@ -11,7 +11,7 @@ use crate::simulate::{SharedTensor, TensorStore};
 use crate::spec::{
     Activation, Arrangement, Attention, AttentionSpan, Dtype, ExpertTensors, Experts, FeedForward, GatedDelta, Head,
     LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, QkNorm, Rope, Router,
-    RouterScore, Scaling, Take, Temperature, Tensor, Weight, inventory,
+    RouterScore, Scaling, Take, Temperature, Tensor, Vocabulary, Weight, inventory,
 };
 
 /// SplitMix64.
@@ -78,8 +78,11 @@ pub(super) fn model(random: &mut Random) -> ModelSpec {
     }
     head.scale = draw.random.one_in(3).then_some(0.5);
     head.softcap = draw.random.one_in(3).then_some(3.0);
+    // Padded by up to 63 rows, which leave chips little to hold but them.
+    let vocabulary = if draw.random.one_in(3) { Vocabulary::Padded } else { Vocabulary::Exact };
     ModelSpec {
         as_stored: crate::spec::AsStored::default(),
+        vocabulary,
         model_type: "random".into(),
         hidden,
         vocab,
@@ -385,6 +388,12 @@ impl Tensors {
             (tensor.name.to_string(), Arc::new(Stored { shape, values, in_place: random.one_in(2) }))
         });
         Tensors(tensors.collect())
+    }
+
+    /// Adds the same to every value of a tensor.
+    pub(super) fn shift(&mut self, tensor: &str, by: f32) {
+        let stored = self.0.get_mut(tensor).and_then(Arc::get_mut).unwrap();
+        stored.values.iter_mut().for_each(|value| *value += by);
     }
 }
 
