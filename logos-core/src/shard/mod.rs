@@ -2,6 +2,8 @@
 //!
 //! In: a [`ModelSpec`](crate::spec::ModelSpec) and a width. Out: every reason against the width, or slices. Does not
 //! know of deployments' contexts and batches, nor of memory: a width that is admitted may still not fit.
+//!
+#![doc = include_str!("differences.md")]
 
 mod admission;
 mod slice;
