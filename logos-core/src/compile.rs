@@ -38,7 +38,6 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let chip = request.chip.chip().map_err(|found| refusals.extend(found)).ok();
     let spec = config::read(request.config).map_err(|found| refusals.extend(found)).ok();
-    let spec = spec.map(|spec| ModelSpec { vocabulary: request.vocabulary, ..spec });
     refusals.extend(request::check_names(request.deployments));
     let model = spec.and_then(|spec| held_to(request, spec).map_err(|found| refusals.extend(found)).ok());
     let (Some(chip), Some((spec, dense))) = (chip, model) else { return Err(refusals) };
@@ -55,8 +54,10 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
     if refusals.is_empty() { Ok(compiled) } else { Err(refusals) }
 }
 
-/// The model held to the checkpoint, where the request has one, and what is said of tensors that are read dense.
+/// The model with its vocabulary as the request has it, held to the checkpoint where there is one, and what is said of tensors that are
+/// read dense.
 pub(crate) fn held_to(request: &Request<'_>, spec: ModelSpec) -> Result<(ModelSpec, Vec<String>), Vec<Refusal>> {
+    let spec = ModelSpec { vocabulary: request.vocabulary, ..spec };
     let Some(Description { file, text }) = request.checkpoint else { return Ok((spec, Vec::new())) };
     let headers = Headers::from_description(file, text).map_err(|refusal| vec![refusal])?;
     if request.weights != Weights::Config {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::ArgMatches;
 use logos_core::fit::report::{self, Asked, Document, LadderRow, ModelFit, ServingRow, Subject, VllmPlan};
-use logos_core::{Description, Refusal, Weights};
+use logos_core::{Description, Refusal, Vocabulary, Weights};
 
 use super::report::{align, print, row, table};
 use super::{Failure, document, request};
@@ -53,6 +53,7 @@ fn with_subject(matches: &ArgMatches, then: impl FnOnce(&Subject<'_>) -> Result<
         chip: request::text(matches, "chip").into(),
         weights: Weights::from_name(request::text(matches, "weights")).unwrap_or_default(),
         checkpoint: from.zip(description.as_deref()).map(|(file, text)| Description { file, text }),
+        vocabulary: Vocabulary::from_name(request::text(matches, "vocab")).unwrap_or_default(),
         ctx: request::number(matches, "ctx"),
         batch: request::number(matches, "batch").unwrap_or(1),
         tp: request::number(matches, "tp"),

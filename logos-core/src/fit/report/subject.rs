@@ -9,7 +9,7 @@ use crate::fit::serving::{Demand, Needs};
 use crate::kinds::{self, KindProgram};
 use crate::request::{self, ChipRequest, DeploymentRequest, Description, Form, Request, Weights};
 use crate::spatial::Section;
-use crate::spec::ModelSpec;
+use crate::spec::{ModelSpec, Vocabulary};
 use crate::{Code, Refusal};
 
 /// What a document of a model is asked for: a decode step.
@@ -25,6 +25,8 @@ pub struct Asked<'a> {
     pub weights: Weights,
     /// The checkpoint that the model is held to.
     pub checkpoint: Option<Description<'a>>,
+    /// Whether the vocabulary is padded to lie over the chips.
+    pub vocabulary: Vocabulary,
     /// Positions; the model's own most if left out.
     pub ctx: Option<u32>,
     /// Sequences of a step.
@@ -80,6 +82,7 @@ impl<'a> Subject<'a> {
             chip: asked.chip,
             weights: asked.weights,
             checkpoint: asked.checkpoint,
+            vocabulary: asked.vocabulary,
             deployments: std::slice::from_ref(&deployment),
         };
         let (spec, _) = compile::held_to(&request, spec)?;

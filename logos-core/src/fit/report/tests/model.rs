@@ -12,7 +12,17 @@ fn fixture(path: &str) -> Vec<u8> {
 
 fn asked<'a>(model: &'a str, config: &'a [u8], chip: &'a str) -> Asked<'a> {
     let (weights, checkpoint) = (Weights::Config, None);
-    Asked { model, config, chip: chip.into(), weights, checkpoint, ctx: None, batch: 1, tp: None }
+    Asked {
+        model,
+        config,
+        chip: chip.into(),
+        weights,
+        checkpoint,
+        vocabulary: crate::Vocabulary::Exact,
+        ctx: None,
+        batch: 1,
+        tp: None,
+    }
 }
 
 fn fit(asked: Asked<'_>) -> Document<ModelFit> {
