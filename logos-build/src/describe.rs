@@ -33,8 +33,10 @@ pub fn deployment(compiled: &Compiled) -> Vec<String> {
         "| bytes a chip | |".to_owned(),
         "|---|---:|".to_owned(),
         format!("| weights | {} |", grouped(fit.weight_bytes)),
+        format!("| of them in DDR | {} |", grouped(fit.ddr_weight_bytes)),
         format!("| carried state | {} |", grouped(fit.state_bytes)),
         format!("| of it KV cache | {} |", grouped(fit.kv_bytes)),
+        format!("| of it in SRAM | {} |", grouped(fit.sram_state_bytes)),
         format!("| main memory | {} |", grouped(fit.memory_bytes)),
         format!("| headroom | {} |", signed(fit.hbm_headroom_bytes)),
         String::new(),
@@ -44,7 +46,7 @@ pub fn deployment(compiled: &Compiled) -> Vec<String> {
     lines.extend(bundle.programs().map(|program| format!("- {}", program_line(&program))));
     lines.push(String::new());
     if !compiled.notes.is_empty() {
-        lines.push("Of the checkpoint:".to_owned());
+        lines.push("To be known:".to_owned());
         lines.push(String::new());
         lines.extend(compiled.notes.iter().map(|note| format!("- {note}")));
         lines.push(String::new());

@@ -26,7 +26,7 @@ pub struct Compiled {
     pub name: String,
     /// The bundle's words.
     pub words: Vec<u32>,
-    /// What of the checkpoint is not kept as it is stored: sentences, for people.
+    /// What of the checkpoint is not kept as it is stored, and what lies in no main memory: sentences, for people.
     pub notes: Vec<String>,
 }
 
@@ -112,7 +112,11 @@ pub(crate) fn compile_deployment(
 ) -> Result<(Vec<u32>, Vec<String>), Vec<Refusal>> {
     let deployed = deploy(request, spec, chip, deployment)?;
     let cut = blocks_cut(spec, &deployed.programs);
-    Ok((deployed.words, cut))
+    let elsewhere = (deployed.fit.ddr_weight_bytes > 0).then(|| {
+        let bytes = fit::bytes(u128::from(deployed.fit.ddr_weight_bytes));
+        format!("{bytes} of experts a chip lie in DDR: HBM does not hold them beside all else")
+    });
+    Ok((deployed.words, cut.into_iter().chain(elsewhere).collect()))
 }
 
 /// A deployment, lowered and certified: its words, and what they were written from.

@@ -102,6 +102,8 @@ fn fit(bundle: &Bundle<'_>) -> Value {
         "weights_per_chip_bytes": fit.weight_bytes,
         "state_bytes_per_chip": fit.state_bytes,
         "kv_cache_bytes_per_chip": fit.kv_bytes,
+        "ddr_weight_bytes_per_chip": fit.ddr_weight_bytes,
+        "sram_state_bytes_per_chip": fit.sram_state_bytes,
         "need_bytes_per_chip": fit.need_bytes,
         "memory_bytes_per_chip": fit.memory_bytes,
         "hbm_headroom_bytes": fit.hbm_headroom_bytes,

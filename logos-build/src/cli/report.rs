@@ -105,12 +105,18 @@ pub(super) fn summary(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinio
     let memory = if fit.hbm_bytes == 0 { "DDR" } else { "HBM" };
     for (name, value, source) in [
         ("weights", grouped(fit.weight_bytes), "derived"),
+        ("  of them in DDR", grouped(fit.ddr_weight_bytes), "derived"),
         ("carried state", grouped(fit.state_bytes), "derived"),
         ("  of it KV cache", grouped(fit.kv_bytes), "derived"),
+        ("  of it in SRAM", grouped(fit.sram_state_bytes), "derived"),
         (memory, grouped(fit.memory_bytes), "published"),
         ("headroom", signed(fit.hbm_headroom_bytes), "derived"),
     ] {
-        row(&mut facts, [&name as &dyn Display, &value, &source]);
+        // Most deployments have nothing elsewhere.
+        let elsewhere = name.starts_with("  of") && !name.ends_with("cache");
+        if !(elsewhere && value == "0") {
+            row(&mut facts, [&name as &dyn Display, &value, &source]);
+        }
     }
     align(&mut facts, &[1]);
     print(out, &facts)?;
