@@ -403,7 +403,7 @@ fn a_fit_is_a_table() {
     assert!(sources.starts_with(&out));
     for part in [
         "/residency/kv_cache_bytes_per_token (derived): a row of every state that attention reads",
-        "config: text_config.dtype",
+        "text_config.dtype",
         "facts: hbm_bytes, ddr_bytes_sizing_default",
         "HC26: Dataflow at Scale",
     ] {

@@ -1,5 +1,7 @@
 //! JSON for people: what fits a line stands on one, all else is broken and indented.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 
 /// Widest line that a list or an object is not broken for, in bytes.
@@ -10,50 +12,48 @@ const WIDTH: usize = 180;
 /// A document's text, ending in one newline. Its outermost object is always broken.
 pub(super) fn pretty(value: &Value) -> String {
     let mut text = String::new();
-    write(&mut text, value, 0, true);
+    match value {
+        Value::Object(_) | Value::Array(_) => block(&mut text, value, 0),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => scalar(&mut text, value),
+    }
     text.push('\n');
     text
 }
 
-fn write(text: &mut String, value: &Value, depth: usize, broken: bool) {
-    let line = || flat(value);
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => text.push_str(&line()),
-        Value::Array(items) => {
-            let whole = if broken { None } else { within(value, depth) };
-            match whole {
-                Some(line) => text.push_str(&line),
-                None => block(text, depth, ('[', ']'), items.iter().map(|item| (None, item))),
-            }
-        }
-        Value::Object(members) => {
-            let whole = if broken { None } else { within(value, depth) };
-            match whole {
-                Some(line) => text.push_str(&line),
-                None => block(text, depth, ('{', '}'), members.iter().map(|(name, item)| (Some(name), item))),
-            }
-        }
+/// A value on one line if that is no longer than a line, else broken.
+fn write(text: &mut String, value: &Value, depth: usize) {
+    let start = text.len();
+    let room = WIDTH.saturating_sub(2 * depth);
+    if !line(text, value, start.saturating_add(room)) {
+        text.truncate(start);
+        block(text, value, depth);
     }
 }
 
-fn block<'v>(
-    text: &mut String,
-    depth: usize,
-    (open, close): (char, char),
-    items: impl Iterator<Item = (Option<&'v String>, &'v Value)>,
-) {
-    text.push(open);
-    let mut first = true;
-    for (name, item) in items {
+/// A list or an object, an item a line.
+fn block(text: &mut String, value: &Value, depth: usize) {
+    let item = |text: &mut String, first: bool, name: Option<&str>, value: &Value| {
         text.push_str(if first { "\n" } else { ",\n" });
-        first = false;
         indent(text, depth + 1);
         if let Some(name) = name {
-            text.push_str(&flat(&Value::String(name.clone())));
+            quote(text, name);
             text.push_str(": ");
         }
-        write(text, item, depth + 1, false);
-    }
+        write(text, value, depth + 1);
+    };
+    let close = match value {
+        Value::Array(items) => {
+            text.push('[');
+            items.iter().enumerate().for_each(|(at, value)| item(text, at == 0, None, value));
+            ']'
+        }
+        Value::Object(members) => {
+            text.push('{');
+            members.iter().enumerate().for_each(|(at, (name, value))| item(text, at == 0, Some(name), value));
+            '}'
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return scalar(text, value),
+    };
     text.push('\n');
     indent(text, depth);
     text.push(close);
@@ -63,45 +63,60 @@ fn indent(text: &mut String, depth: usize) {
     text.extend(std::iter::repeat_n("  ", depth));
 }
 
-/// The value on one line, if it is no longer than a line.
-fn within(value: &Value, depth: usize) -> Option<String> {
-    let room = WIDTH.saturating_sub(2 * depth);
-    if least(value, room)? > room {
-        return None;
-    }
-    Some(flat(value)).filter(|line| line.len() <= room)
-}
-
-/// Least bytes of the value on one line; none as soon as they are more than `room`.
-fn least(value: &Value, room: usize) -> Option<usize> {
-    let sum = match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => {
-            items.iter().try_fold(2, |sum, item| Some(sum + least(item, room.checked_sub(sum)?)?))?
-        }
-        Value::Object(members) => members.iter().try_fold(2, |sum, (name, item)| {
-            let sum = sum + name.len() + 2;
-            Some(sum + least(item, room.checked_sub(sum)?)?)
-        })?,
-    };
-    Some(sum).filter(|&sum| sum <= room)
-}
-
-/// On one line, with a space after each comma and colon.
-fn flat(value: &Value) -> String {
+/// The value on one line, with a space after each comma and colon. False as soon as it is longer than `end` bytes of text, unless it is a
+/// scalar, which cannot be broken.
+fn line(text: &mut String, value: &Value, end: usize) -> bool {
     match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            scalar(text, value);
+            true
+        }
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(flat).collect();
-            format!("[{}]", items.join(", "))
+            text.push('[');
+            for (at, item) in items.iter().enumerate() {
+                text.push_str(if at == 0 { "" } else { ", " });
+                if !line(text, item, end) || text.len() > end {
+                    return false;
+                }
+            }
+            text.push(']');
+            text.len() <= end
         }
         Value::Object(members) => {
-            let members: Vec<String> =
-                members.iter().map(|(name, item)| format!("{}: {}", Value::String(name.clone()), flat(item))).collect();
-            format!("{{{}}}", members.join(", "))
+            text.push('{');
+            for (at, (name, item)) in members.iter().enumerate() {
+                text.push_str(if at == 0 { "" } else { ", " });
+                quote(text, name);
+                text.push_str(": ");
+                if !line(text, item, end) || text.len() > end {
+                    return false;
+                }
+            }
+            text.push('}');
+            text.len() <= end
         }
     }
+}
+
+fn scalar(text: &mut String, value: &Value) {
+    match value {
+        Value::String(string) => quote(text, string),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{value}");
+        }
+    }
+}
+
+/// A string as JSON has it; most have nothing to escape.
+fn quote(text: &mut String, string: &str) {
+    if string.bytes().any(|byte| byte == b'"' || byte == b'\\' || byte < b' ') {
+        let _ = write!(text, "{}", Value::String(string.to_owned()));
+        return;
+    }
+    text.push('"');
+    text.push_str(string);
+    text.push('"');
 }
 
 #[cfg(test)]
