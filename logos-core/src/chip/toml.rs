@@ -11,6 +11,9 @@
 //! A macro reads a chip on every keystroke, unoptimised: lines and texts are found with the standard library's own
 //! search, and nothing is copied but a text that has an escape.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -54,6 +57,8 @@ pub(super) struct Table<'t> {
     pub(super) name_at: Offset,
     /// Where its entries lie in [`Document::entries`].
     pub(super) entries: Range<usize>,
+    /// Whether an entry of it could not be read, and is told: one that is not there may be that one.
+    pub(super) broken: bool,
 }
 
 /// A file that has been read. Tables of one name are not merged: that there are two is a fault, and the caller's to find,
@@ -63,12 +68,15 @@ pub(super) struct Document<'t> {
     pub(super) entries: Vec<Entry<'t>>,
     /// The first is the root.
     pub(super) tables: Vec<Table<'t>>,
+    /// Whether a header could not be read, and is told: a table that is not there may be that one.
+    pub(super) broken: bool,
 }
 
 /// Reads a file. What is wrong with a line is told, and the line left out.
 pub(super) fn read<'t>(text: &'t str, errors: &mut Vec<SyntaxError>) -> Document<'t> {
-    let root = Table { at: 0, group: "", name: "", name_at: 0, entries: 0..0 };
-    let mut document = Document { entries: Vec::with_capacity(text.len() / 32), tables: vec![root] };
+    let root = Table { at: 0, group: "", name: "", name_at: 0, entries: 0..0, broken: false };
+    let entries = Vec::with_capacity(text.len() / 32);
+    let mut document = Document { entries, tables: vec![root], broken: false };
     // Below a header that cannot be read entries belong to no table: only their own form is looked at.
     let mut orphaned = false;
     let mut start = 0;
@@ -100,8 +108,12 @@ pub(super) fn read<'t>(text: &'t str, errors: &mut Vec<SyntaxError>) -> Document
                 table.entries.end += 1;
             }
             Err(error) => {
-                orphaned |= header;
                 errors.push(error);
+                if header {
+                    (orphaned, document.broken) = (true, true);
+                } else if let Some(table) = document.tables.last_mut() {
+                    table.broken |= !orphaned;
+                }
             }
         }
     }
@@ -179,7 +191,7 @@ impl<'t> Line<'t> {
         let name_at = self.at;
         let name = self.bare("a name").map_err(|error| SyntaxError { help: FORM, ..error })?;
         self.take(b']', "`]` after the name", FORM)?;
-        Ok(Table { at, group, name, name_at, entries: 0..0 })
+        Ok(Table { at, group, name, name_at, entries: 0..0, broken: false })
     }
 
     fn value(&mut self) -> Result<Value<'t>, SyntaxError> {
@@ -329,7 +341,11 @@ impl<'t> Line<'t> {
 
     fn expected(&self, what: &str, help: &'static str) -> SyntaxError {
         let found = self.text[self.at..self.end].chars().next();
-        let found = found.map_or_else(|| "the end of the line".to_owned(), |c| format!("`{}`", c.escape_debug()));
+        let found = match found {
+            None => "the end of the line".to_owned(),
+            Some(quote @ ('"' | '\'')) => format!("`{quote}`"),
+            Some(other) => format!("`{}`", other.escape_debug()),
+        };
         SyntaxError { at: self.at, message: format!("expected {what}, found {found}"), help }
     }
 }
