@@ -441,3 +441,82 @@ fn a_plan_is_a_command() {
     let (status, _, err) = logos("plan CONFIG:qwen3.8-2.4t-a95b --chip SN50");
     assert!(status == 1 && err.contains("no admitted width leaves enough"), "{err}");
 }
+
+/// The example of a chip that does not exist.
+fn ex1() -> String {
+    logos_tests::fixtures().join("chips/ex1.toml").display().to_string()
+}
+
+#[test]
+fn a_bundle_of_a_files_chip_is_compared_with_the_file() {
+    let chip = ex1();
+    let file = folder("own").join("own.logos");
+    let path = file.display();
+    let asked = format!("CONFIG:smollm2-135m --chip-file {chip} --ctx 512");
+    assert_eq!(logos(&format!("check {asked}")).0, 0);
+    assert_eq!(logos(&format!("emit {asked} -o {path}")).0, 0);
+    // By itself it says what chip it is for, and not whose figures those are.
+    let (status, out, _) = logos(&format!("inspect {path}"));
+    assert_eq!(status, 1);
+    let said = "no chip is named `EX1`: without its file its words cannot be compared with facts";
+    assert!(out.contains(said), "{out}");
+    let (status, out, err) = logos(&format!("inspect {path} --chip-file {chip}"));
+    assert_eq!((status, err.as_str()), (0, ""), "{out}");
+    // A file of the same name and another figure is told apart by that figure.
+    let other = folder("own").join("other.toml");
+    let text =
+        fs::read_to_string(&chip).expect("the example").replace("value = 16_000_000_000", "value = 17_000_000_000");
+    fs::write(&other, text).expect("written");
+    let (status, out, _) = logos(&format!("inspect {path} --chip-file {}", other.display()));
+    assert_eq!(status, 1);
+    assert!(out.contains("chip EX1, word"), "{out}");
+}
+
+#[test]
+fn chips_are_listed_and_shown() {
+    let (status, out, _) = logos("chips");
+    assert_eq!(status, 0);
+    for name in logos_core::chip::NAMES {
+        assert!(out.lines().any(|line| line.starts_with(name)), "{out}");
+        let (status, out, _) = logos(&format!("chips {name}"));
+        assert_eq!(status, 0);
+        assert!(out.lines().all(|line| line.chars().count() <= 80 || line.contains("https://")), "{out}");
+        // The file of a chip is a template: as printed it is that chip.
+        let (status, text, _) = logos(&format!("chips {name} --toml"));
+        assert_eq!(status, 0);
+        let file = folder("chips").join(format!("{name}.toml"));
+        fs::write(&file, &text).expect("written");
+        assert_eq!(logos(&format!("chips --chip-file {}", file.display())).1, out);
+    }
+    let (_, out, _) = logos("chips sn50");
+    assert!(out.contains("hbm_bytes: 64,000,000,000 bytes (published; HC26, PROD)"), "{out}");
+    assert!(out.contains("array_rows: 18 count (modeled; HC26, PLAST)"), "{out}");
+    let document = json(&logos("chips SN50 --json").1);
+    assert_eq!(document["schema"], "logos.rdu.chip");
+    let facts = document["chip"]["facts"].as_array().expect("facts");
+    assert!(facts.iter().all(|fact| fact["cite"].as_array().is_some_and(|keys| !keys.is_empty())), "{facts:?}");
+    assert_eq!(json(&logos("chips --json").1)["chips"].as_array().map(Vec::len), Some(4));
+    for (line, status, part) in [
+        ("chips SN51", 1, "write `SN50`".to_owned()),
+        ("chips --toml", 2, "required".to_owned()),
+        (
+            "check CONFIG:qwen3.5-27b --chip chips/mine.toml --ctx 8",
+            1,
+            "write `--chip-file chips/mine.toml`".to_owned(),
+        ),
+        (
+            "check CONFIG:qwen3.5-27b --chip-file chips/mine.toml --ctx 8",
+            1,
+            "there is no file `chips/mine.toml`".to_owned(),
+        ),
+        (
+            "check CONFIG:qwen3.5-27b --chip-file CONFIG:qwen3.5-27b --ctx 8",
+            1,
+            format!("at: {}:1:1", logos_tests::config("qwen3.5-27b").display()),
+        ),
+    ] {
+        let (found, _, err) = logos(line);
+        assert_eq!(found, status, "{line}\n{err}");
+        assert!(err.contains(&part), "{line}: {part} is not in\n{err}");
+    }
+}

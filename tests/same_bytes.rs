@@ -27,6 +27,11 @@ logos_rdu::logos_model! {
         weights: checkpoint "fixtures/checkpoints/qwen3.5-27b.json",
         deployments: { DECODE: decode { tp: 8, ctx: 8_192 } },
     }
+    pub mod own {
+        model: config "fixtures/configs/smollm2-135m/config.json",
+        chip: file "fixtures/chips/ex1.toml",
+        deployments: { DECODE: decode { tp: 3, ctx: 2_048, batch: 2 }, PREFILL: prefill { ctx: 2_048, chunk: 64 } },
+    }
 }
 
 fn root() -> &'static Path {
@@ -65,6 +70,13 @@ fn stored() -> logos_build::Model {
         .decode("DECODE", |decode| decode.tp(8).ctx(8_192))
 }
 
+fn own() -> logos_build::Model {
+    logos_build::model("fixtures/configs/smollm2-135m/config.json")
+        .chip_file("fixtures/chips/ex1.toml")
+        .decode("DECODE", |decode| decode.tp(3).ctx(2_048).batch(2))
+        .prefill("PREFILL", |prefill| prefill.ctx(2_048).chunk(64))
+}
+
 #[test]
 fn the_build_helper_writes_the_macros_bytes() {
     let out = folder("build");
@@ -72,12 +84,15 @@ fn the_build_helper_writes_the_macros_bytes() {
     qwen35().emit_to("qwen35", root(), &out, &mut cargo).expect("compiles");
     smol().emit_to("smol", root(), &out, &mut cargo).expect("compiles");
     stored().emit_to("stored", root(), &out, &mut cargo).expect("compiles");
+    own().emit_to("own", root(), &out, &mut cargo).expect("compiles");
     for (file, deployment) in [
         ("qwen35.DECODE.logos", qwen35::DECODE),
         ("qwen35.PREFILL.logos", qwen35::PREFILL),
         ("smol.FORWARD.logos", smol::FORWARD),
         ("smol.DECODE.logos", smol::DECODE),
         ("stored.DECODE.logos", stored::DECODE),
+        ("own.DECODE.logos", own::DECODE),
+        ("own.PREFILL.logos", own::PREFILL),
     ] {
         assert!(fs::read(out.join(file)).expect("written") == bytes(deployment), "{file} differs");
     }
@@ -86,7 +101,9 @@ fn the_build_helper_writes_the_macros_bytes() {
         "cargo::rerun-if-changed=fixtures/configs/qwen3.5-27b/config.json\n\
          cargo::rerun-if-changed=fixtures/configs/smollm2-135m/config.json\n\
          cargo::rerun-if-changed=fixtures/configs/qwen3.5-27b/config.json\n\
-         cargo::rerun-if-changed=fixtures/checkpoints/qwen3.5-27b.json\n"
+         cargo::rerun-if-changed=fixtures/checkpoints/qwen3.5-27b.json\n\
+         cargo::rerun-if-changed=fixtures/configs/smollm2-135m/config.json\n\
+         cargo::rerun-if-changed=fixtures/chips/ex1.toml\n"
     );
 }
 
@@ -94,22 +111,26 @@ fn the_build_helper_writes_the_macros_bytes() {
 fn the_command_writes_the_macros_bytes() {
     let file = folder("command").join("x.logos");
     let description = logos_tests::description("qwen3.5-27b").display().to_string();
+    let ex1 = logos_tests::fixtures().join("chips/ex1.toml").display().to_string();
     for (arguments, deployment) in [
         ("qwen3.5-27b SN50 --tp 8 --ctx 262144 --batch 8 --name qwen35", qwen35::DECODE),
         ("qwen3.5-27b SN50 --mode prefill --tp 8 --ctx 262_144 --chunk 512 --name qwen35", qwen35::PREFILL),
         ("smollm2-135m SN40L --mode forward --rows 128 --weights q8_0 --name smol", smol::FORWARD),
         ("smollm2-135m SN40L --ctx 2048 --weights q8_0 --name smol", smol::DECODE),
+        (&format!("smollm2-135m FILE:{ex1} --tp 3 --ctx 2048 --batch 2 --name own"), own::DECODE),
+        (&format!("smollm2-135m FILE:{ex1} --mode prefill --ctx 2048 --chunk 64 --name own"), own::PREFILL),
         (&format!("qwen3.5-27b SN50 --tp 8 --ctx 8192 --weights-from {description} --name stored"), stored::DECODE),
     ] {
         let mut words = arguments.split(' ');
         let config = logos_tests::config(words.next().expect("a config"));
         let chip = words.next().expect("a chip");
+        let (option, chip) = chip.strip_prefix("FILE:").map_or(("--chip", chip), |file| ("--chip-file", file));
         let mut line = vec![
             "cargo-logos".into(),
             "logos".into(),
             "emit".into(),
             config.into_os_string(),
-            "--chip".into(),
+            option.into(),
             chip.into(),
         ];
         line.extend(words.map(Into::into));

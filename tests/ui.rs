@@ -8,6 +8,7 @@ use std::process::Command;
 fn ui() {
     // trybuild compiles the cases as a package of its own, whose folder is where their configs are looked for.
     logos_tests::write_models(&package().join("models")).expect("the models are written");
+    logos_tests::write_chips(&package().join("chips")).expect("the chip files are written");
     let cases = trybuild::TestCases::new();
     cases.compile_fail("ui/refused/*.rs");
     cases.pass("ui/compiles/*.rs");

@@ -51,7 +51,11 @@ pub fn deployment(compiled: &Compiled) -> Vec<String> {
         lines.extend(compiled.notes.iter().map(|note| format!("- {note}")));
         lines.push(String::new());
     }
-    lines.push("Bytes are derived from the config and the deployment, the chip's memory is its vendor's figure; no speed is claimed.".to_owned());
+    let whose =
+        if logos_core::chip::NAMES.contains(&chip.as_str()) { "its vendor's figure" } else { "the figure of its file" };
+    lines.push(format!(
+        "Bytes are derived from the config and the deployment, the chip's memory is {whose}; no speed is claimed."
+    ));
     lines
 }
 

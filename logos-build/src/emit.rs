@@ -15,7 +15,7 @@ impl Model {
     /// Compiles the request and writes it to `OUT_DIR` as `name`, for `logos_rdu::include_model!("name")` to include: a module of that
     /// name with a constant a deployment.
     ///
-    /// Tells Cargo to run the script again when the config or the description changes, and prints every refusal as a `cargo::error`. Files
+    /// Tells Cargo to run the script again when the config, the description or the chip file changes, and prints every refusal as a `cargo::error`. Files
     /// are written only when their bytes change.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Model {
                 .map_err(|source| BuildError::Write { path: PathBuf::from("standard output"), source })
         };
         // A path that could break the line protocol is refused below, without having been printed.
-        for path in std::iter::once(&self.config).chain(&self.checkpoint) {
+        for path in std::iter::once(&self.config).chain(&self.checkpoint).chain(&self.chip_file) {
             if !path.chars().any(char::is_control) {
                 tell(cargo, format!("cargo::rerun-if-changed={path}"))?;
             }

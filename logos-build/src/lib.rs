@@ -32,7 +32,10 @@ pub use error::BuildError;
 pub use form::{Decode, Forward, Prefill};
 pub use logos_core::{Code, Compiled, Refusal, Vocabulary, Weights};
 pub use model::Model;
-pub use source::{LARGEST_CONFIG_BYTES, read_any_config, read_any_description, read_config, read_description};
+pub use source::{
+    LARGEST_CONFIG_BYTES, read_any_chip, read_any_config, read_any_description, read_chip, read_config,
+    read_description,
+};
 
 /// Begins a request: the path of the model's `config.json`, relative to the folder of the package's Cargo.toml.
 pub fn model(config: impl Into<String>) -> Model {

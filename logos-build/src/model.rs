@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use logos_core::{At, Code, Compiled, DeploymentRequest, Description, Refusal, Request, Vocabulary, Weights};
+use logos_core::{
+    At, ChipRequest, Code, Compiled, DeploymentRequest, Description, Refusal, Request, Vocabulary, Weights,
+};
 
 use crate::form::{Decode, Forward, Prefill};
 use crate::{name, source};
@@ -13,6 +15,7 @@ use crate::{name, source};
 pub struct Model {
     pub(crate) config: String,
     chip: Option<String>,
+    pub(crate) chip_file: Option<String>,
     weights: Weights,
     pub(crate) checkpoint: Option<String>,
     vocabulary: Vocabulary,
@@ -24,6 +27,7 @@ impl Model {
         Model {
             config,
             chip: None,
+            chip_file: None,
             weights: Weights::Config,
             checkpoint: None,
             vocabulary: Vocabulary::Exact,
@@ -34,6 +38,12 @@ impl Model {
     /// The chip, by its vendor's name: `SN50`.
     pub fn chip(self, name: impl Into<String>) -> Self {
         Model { chip: Some(name.into()), ..self }
+    }
+
+    /// A chip of one's own, by its file: a path relative to the folder of the package's Cargo.toml. The file has the same fields as those
+    /// of the chips that come with the compiler, each fact with its provenance and citation: see [`logos_core::chip::Chip::read`].
+    pub fn chip_file(self, path: impl Into<String>) -> Self {
+        Model { chip_file: Some(path.into()), ..self }
     }
 
     /// How weights are stored; in the config's own dtype if left out.
@@ -85,11 +95,24 @@ impl Model {
         let read = |path: &String| source::read_description(root, path);
         let description = self.checkpoint.as_ref().map(read).transpose();
         let description = description.map_err(|refusal| refusals.push(refusal)).ok();
-        if self.chip.is_none() {
-            refusals.push(
-                Refusal::new(Code::RequestForm, At::Chip, "the request names no chip").help("add `.chip(\"SN50\")`"),
-            );
-        }
+        let chip_text = self.chip_file.as_ref().map(|path| source::read_chip(root, path)).transpose();
+        let chip_text = chip_text.map_err(|refusal| refusals.push(refusal)).ok();
+        let chip = match (&self.chip, &self.chip_file) {
+            (Some(name), None) => Some(ChipRequest::Named(name)),
+            (None, Some(file)) => {
+                chip_text.as_ref().and_then(Option::as_deref).map(|text| ChipRequest::File { file, text })
+            }
+            (None, None) => {
+                let refusal = Refusal::new(Code::RequestForm, At::Chip, "the request names no chip");
+                refusals.push(refusal.help("add `.chip(\"SN50\")`, or `.chip_file(\"chips/NAME.toml\")`"));
+                None
+            }
+            (Some(_), Some(_)) => {
+                let refusal = Refusal::new(Code::RequestForm, At::Chip, "the request names a chip and a chip file");
+                refusals.push(refusal.help("leave one of `.chip(…)` and `.chip_file(…)` out"));
+                None
+            }
+        };
         if self.deployments.is_empty() {
             refusals.push(
                 Refusal::new(Code::RequestForm, At::Request, "the request has no deployment")
@@ -106,8 +129,7 @@ impl Model {
                 Err(refusal) => refusals.push(refusal.clone()),
             }
         }
-        let (Some(config), Some(description), Some(chip), false) =
-            (config, description, &self.chip, deployments.is_empty())
+        let (Some(config), Some(description), Some(chip), false) = (config, description, chip, deployments.is_empty())
         else {
             return Err(refusals);
         };
@@ -117,7 +139,7 @@ impl Model {
         let request = Request {
             model: name,
             config: &config,
-            chip: chip.as_str().into(),
+            chip,
             weights: self.weights,
             checkpoint,
             vocabulary: self.vocabulary,

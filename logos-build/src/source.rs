@@ -1,4 +1,4 @@
-//! Reading a config and the description of a checkpoint, the inputs of a request that are not written in it.
+//! Reading a config, the description of a checkpoint and a chip file, the inputs of a request that are not written in it.
 
 use std::fs;
 use std::io::{self, Read};
@@ -44,11 +44,28 @@ pub fn read_any_description(path: &str) -> Result<Vec<u8>, Refusal> {
     File::Description.read_any(path)
 }
 
+/// Reads a chip file at `path`, as [`read_config`] reads a config.
+///
+/// # Errors
+/// As [`read_config`].
+pub fn read_chip(root: &Path, path: &str) -> Result<Vec<u8>, Refusal> {
+    File::Chip.read(root, path)
+}
+
+/// Reads a chip file at any path, as [`read_any_config`] reads a config.
+///
+/// # Errors
+/// As [`read_any_config`].
+pub fn read_any_chip(path: &str) -> Result<Vec<u8>, Refusal> {
+    File::Chip.read_any(path)
+}
+
 /// What a file is taken for.
 #[derive(Clone, Copy)]
 enum File {
     Config,
     Description,
+    Chip,
 }
 
 impl File {
@@ -56,6 +73,7 @@ impl File {
         match self {
             File::Config => "config",
             File::Description => "description",
+            File::Chip => "chip file",
         }
     }
 
@@ -77,6 +95,7 @@ impl File {
             return Err(self.refusal(path, format!("the {name}'s path is empty")).help(match self {
                 File::Config => "write `config \"models/NAME/config.json\"`",
                 File::Description => "write `checkpoint \"models/NAME/checkpoint.json\"`",
+                File::Chip => "write `file \"chips/NAME.toml\"`",
             }));
         }
         if let Some(character) = path.chars().find(|c| c.is_control()) {
@@ -100,6 +119,7 @@ impl File {
                 let file = match self {
                     File::Config => "config.json",
                     File::Description => "checkpoint.json",
+                    File::Chip => "chip.toml",
                 };
                 let file = format!("{}/{file}", path.trim_end_matches('/'));
                 let refusal = refusal(format!("`{path}` is a folder, not a {name}"));
@@ -112,6 +132,7 @@ impl File {
                 .help(match self {
                     File::Config => "name the model's config.json; a checkpoint is never read here",
                     File::Description => "name what `cargo logos describe` wrote; a checkpoint is never read here",
+                    File::Chip => "`cargo logos chips SN50 --toml` prints one to start from",
                 }),
             Fault::Io(error) if error.kind() == io::ErrorKind::NotFound => {
                 let refusal = refusal(format!("there is no file `{path}`"));
@@ -129,6 +150,7 @@ impl File {
         let at = match self {
             File::Config => At::Model,
             File::Description => At::Checkpoint { file: path.to_owned(), tensor: None },
+            File::Chip => At::Chip,
         };
         Refusal::new(Code::RequestFile, at, message)
     }

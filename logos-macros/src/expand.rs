@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use logos_build::{describe_deployment, describe_module, read_config, read_description};
-use logos_core::{Code, Compiled, DeploymentRequest, Description, Request};
+use logos_build::{describe_deployment, describe_module, read_chip, read_config, read_description};
+use logos_core::{ChipRequest, Code, Compiled, DeploymentRequest, Description, Request};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use crate::fault::{self, Fault};
-use crate::model::{Deployment, Model};
+use crate::model::{Chip, Deployment, Model};
 
 /// Rules of the certificate: a `const _` each, so that one compile shows every rule that fails.
 const RULES: usize = logos_bundle::check::RULES.len();
@@ -39,7 +39,7 @@ pub(crate) fn model(krate: &TokenStream, model: &Model, root: &Path) -> TokenStr
     }
 }
 
-/// Reads config and description and compiles every deployment that is well formed, others' faults notwithstanding: all faults are wanted.
+/// Reads config, description and chip file and compiles every deployment that is well formed, others' faults notwithstanding: all faults are wanted.
 fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut Vec<Fault>) -> Option<Vec<Compiled>> {
     let path = model.config.as_ref()?;
     let config = match read_config(root, &path.value) {
@@ -63,8 +63,24 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
             }
         },
     };
+    let chip_file = match &model.chip {
+        Some(Chip::File(path)) => match read_chip(root, &path.value) {
+            Ok(text) => {
+                track(tracked, &path.value);
+                text
+            }
+            Err(refusal) => {
+                faults.push(Fault::new(refusal, path.span));
+                return None;
+            }
+        },
+        Some(Chip::Named(_)) | None => Vec::new(),
+    };
     let deployments: Vec<DeploymentRequest> = model.deployments.iter().filter_map(|d| d.request.clone()).collect();
-    let chip = model.chip.as_ref()?;
+    let chip = match model.chip.as_ref()? {
+        Chip::Named(name) => ChipRequest::Named(&name.value),
+        Chip::File(path) => ChipRequest::File { file: &path.value, text: &chip_file },
+    };
     if deployments.is_empty() {
         return None;
     }
@@ -72,7 +88,7 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
     let request = Request {
         model: name.strip_prefix("r#").unwrap_or(&name),
         config: &config,
-        chip: chip.value.as_str().into(),
+        chip,
         weights: model.weights,
         checkpoint: description.as_ref().map(|(file, text)| Description { file, text }),
         vocabulary: model.vocabulary,

@@ -39,7 +39,12 @@ impl Fault {
 pub(crate) fn errors(faults: &[Fault]) -> TokenStream {
     let mut output = TokenStream::new();
     for fault in faults.iter().take(MOST) {
-        output.extend(compile_error(&fault.refusal.to_string(), fault.first, fault.last));
+        let mut message = fault.refusal.to_string();
+        // The token stands for a whole file: the place in it is told in words.
+        if let At::ChipFile { .. } = fault.refusal.at {
+            message.push_str(&format!("\n  at: {}", fault.refusal.at));
+        }
+        output.extend(compile_error(&message, fault.first, fault.last));
     }
     if let (Some(more), Some(fault)) = (faults.len().checked_sub(MOST + 1), faults.get(MOST)) {
         let message = format!("{}: and {} more", fault.refusal.code, more + 1);

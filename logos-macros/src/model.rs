@@ -11,6 +11,22 @@ pub(crate) struct Spanned<T> {
     pub(crate) span: Span,
 }
 
+/// What stands after `chip:`.
+pub(crate) enum Chip {
+    /// A name.
+    Named(Spanned<String>),
+    /// Path of a chip file, as written.
+    File(Spanned<String>),
+}
+
+impl Chip {
+    fn span(&self) -> Span {
+        match self {
+            Chip::Named(chip) | Chip::File(chip) => chip.span,
+        }
+    }
+}
+
 /// One `pub mod name { … }`.
 pub(crate) struct Model {
     pub(crate) attributes: TokenStream,
@@ -20,7 +36,7 @@ pub(crate) struct Model {
     pub(crate) braces: Span,
     /// Path of the config file, as written.
     pub(crate) config: Option<Spanned<String>>,
-    pub(crate) chip: Option<Spanned<String>>,
+    pub(crate) chip: Option<Chip>,
     pub(crate) weights: Weights,
     pub(crate) vocabulary: Vocabulary,
     /// Path of the checkpoint's description, as written.
@@ -50,7 +66,7 @@ impl Model {
             At::Request => self.name.span(),
             At::Model | At::ConfigKey(_) | At::Text { .. } => model(),
             At::Checkpoint { .. } => self.checkpoint.as_ref().map_or_else(model, |description| description.span),
-            At::Chip | At::ChipFile { .. } => self.chip.as_ref().map_or(self.name.span(), |chip| chip.span),
+            At::Chip | At::ChipFile { .. } => self.chip.as_ref().map_or(self.name.span(), Chip::span),
             At::Deployment(name) | At::Program(name, _) => self.deployment(name).map_or_else(model, |d| d.name.span()),
             At::Key(name, key) => self.deployment(name).map_or_else(model, |d| d.span_of(*key)),
         }

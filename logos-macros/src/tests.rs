@@ -85,7 +85,7 @@ fn keys_of_a_model() {
         1:4-5 LOGOS-REQ-01: `model` is missing
           help: write `model: config "models/NAME/config.json"`
         1:4-5 LOGOS-REQ-01: `chip` is missing
-          help: write `chip: SN50`
+          help: write `chip: SN50`, or `chip: file "chips/NAME.toml"`
         1:4-5 LOGOS-REQ-01: `deployments` is missing
           help: write `deployments: { DECODE: decode { tp: 8, ctx: 8_192 } }`
     "#]],
@@ -124,7 +124,7 @@ fn keys_of_a_model() {
               help: write `config "models/NAME/config.json"`
             1:31-35 LOGOS-REQ-01: a comma is missing before `chip`
             1:37-39 LOGOS-REQ-01: the chip is a name, found `50`
-              help: write `chip: SN50`
+              help: write `chip: SN50`, or `chip: file "chips/NAME.toml"`
             1:50-51 LOGOS-REQ-01: the weights' storage is a name, found `8`
               help: write `weights: q8_0`, or leave it out for the config's own dtype
             1:66-67 LOGOS-REQ-01: there is no deployment

@@ -61,6 +61,34 @@ pub fn write_models(folder: &Path) -> io::Result<()> {
     write_descriptions(folder, &bad)
 }
 
+/// Writes into `folder` the chip files that the UI tests name: the example, and it with one thing wrong.
+///
+/// # Errors
+/// A file that cannot be read or written.
+pub fn write_chips(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let sound = fs::read_to_string(fixtures().join("chips/ex1.toml"))?;
+    write(&folder.join("ex1.toml"), sound.as_bytes())?;
+    let fact =
+        "[facts.hbm_bytes]\nvalue = 16_000_000_000\nunit = \"bytes\"\nprovenance = \"modeled\"\ncite = [\"EXAMPLE\"]\n";
+    for (name, old, new) in [
+        ("no-citation", fact, &*fact.replace("cite = [\"EXAMPLE\"]\n", "")),
+        ("no-provenance", fact, &*fact.replace("provenance = \"modeled\"\n", "")),
+        ("wrong-unit", fact, &*fact.replace("unit = \"bytes\"", "unit = \"GB\"")),
+        ("duplicate", fact, &*format!("{fact}note = \"once\"\n\n{fact}")),
+        ("unknown-field", "[facts.mesh_rows]", "[facts.mesh_row]"),
+        ("missing-field", "[facts.strip]\nvalue = 4\nunit = \"rows\"", "[facts.dies]\nvalue = 4\nunit = \"count\""),
+        ("out-of-range", "[facts.tile]\nvalue = 128", "[facts.tile]\nvalue = 0"),
+        ("contradiction", "[facts.mesh_rows]\nvalue = 8", "[facts.mesh_rows]\nvalue = 9"),
+        ("taken-name", "name = \"EX1\"", "name = \"SN50\""),
+        ("not-toml", "name = \"EX1\"", "name: EX1"),
+    ] {
+        assert!(sound.contains(old), "{name}");
+        write(&folder.join(format!("{name}.toml")), sound.replace(old, new).as_bytes())?;
+    }
+    Ok(())
+}
+
 /// A description of the released checkpoint beside a config, and into `bad` some that are not the model's.
 fn write_descriptions(folder: &Path, bad: &Path) -> io::Result<()> {
     let sound = fs::read(description("qwen3.5-27b"))?;

@@ -85,6 +85,19 @@ pub(super) fn command() -> Command {
                 ),
         )
         .subcommand(
+            Command::new("chips")
+                .about("List the chips; with a name or a file, show every fact with its label and sources")
+                .arg(Arg::new("chip").value_name("NAME").help(chips()))
+                .arg(chip_file().conflicts_with("chip"))
+                .arg(
+                    flag("toml", "Print the chip's file, to start one's own from")
+                        .requires("whose")
+                        .conflicts_with("json"),
+                )
+                .group(ArgGroup::new("whose").args(["chip", "chip-file"]))
+                .arg(json()),
+        )
+        .subcommand(
             Command::new("inspect")
                 .about("List and re-check the bundles of a .logos file or of a finished binary")
                 .arg(
@@ -98,6 +111,11 @@ pub(super) fn command() -> Command {
                         .long("export")
                         .value_name("FOLDER")
                         .help("Also write each bundle that checks to FOLDER as N.logos, and as a document N.json"),
+                )
+                .arg(
+                    chip_file()
+                        .action(ArgAction::Append)
+                        .help("The file of a chip of one's own that a bundle names; may be given more than once"),
                 )
                 .arg(json()),
         )
@@ -138,7 +156,8 @@ fn model(command: Command) -> Command {
 fn deployed(command: Command) -> Command {
     command
         .arg(Arg::new("config").value_name("CONFIG").required(true).help("The model's config.json"))
-        .arg(Arg::new("chip").long("chip").value_name("CHIP").required(true).help(chips()))
+        .arg(Arg::new("chip").long("chip").value_name("CHIP").required_unless_present("chip-file").help(chips()))
+        .arg(chip_file().conflicts_with("chip"))
         .arg(number("tp", "CHIPS", "Tensor-parallel width; the widest the model admits within a rack if left out"))
         .arg(
             Arg::new("weights")
@@ -198,6 +217,7 @@ fn simulate(command: Command) -> Command {
                 .help("The checkpoint file, where the folder has several"),
         )
         .arg(Arg::new("chip").long("chip").value_name("CHIP").default_value("SN50").help("The chip: SN50, SN40L, …"))
+        .arg(chip_file().conflicts_with("chip"))
         .arg(number("tp", "CHIPS", "Tensor-parallel width; 1 if left out"))
         .arg(number("ctx", "POSITIONS", "Context; what the run reaches if left out"))
         .arg(number("chunk", "TOKENS", "Prompt tokens of a prefill step; the prompt, up to 512, if left out"))
@@ -243,7 +263,8 @@ fn simulate(command: Command) -> Command {
 fn gemm(command: Command) -> Command {
     command
         .about("Lower, place and certify a matrix product by itself, and show its fit")
-        .arg(Arg::new("chip").long("chip").value_name("CHIP").required(true).help(chips()))
+        .arg(Arg::new("chip").long("chip").value_name("CHIP").required_unless_present("chip-file").help(chips()))
+        .arg(chip_file().conflicts_with("chip"))
         .arg(number("m", "ROWS", "Rows of the input; 8 tiles of the chip if left out"))
         .arg(number("n", "COLUMNS", "Columns of the weight; 8 tiles if left out"))
         .arg(number("k", "COLUMNS", "Columns of the input; 4 tiles if left out"))
@@ -271,6 +292,11 @@ fn vocab() -> Arg {
         .default_value("exact")
         .value_parser(Vocabulary::NAMES)
         .help("Whether the vocabulary is padded to a multiple of 64 and of the width")
+}
+
+/// A chip of one's own.
+fn chip_file() -> Arg {
+    Arg::new("chip-file").long("chip-file").value_name("FILE").help("A chip of one's own, by its file")
 }
 
 /// What a chip may be, from the chips that there are.

@@ -39,7 +39,7 @@ fn document(schema: &str, entries: impl IntoIterator<Item = (&'static str, Value
         "provenance".to_owned(),
         json!({
             "bytes": "derived from the config and the deployment",
-            "memory_bytes": "published by the chip's vendor",
+            "memory_bytes": "a fact of the chip, labelled and cited in its file: `cargo logos chips`",
             "cycles": "modeled: cycles of the unit model in the bundle's chip rows, never a time",
         }),
     );
@@ -58,6 +58,16 @@ pub(super) fn check(bundle: &Bundle<'_>, opinion: &Opinion, notes: &[String]) ->
 /// `cargo logos inspect --json`.
 pub(super) fn inspect(bundles: Vec<Value>) -> Value {
     document("logos.rdu.inspect", [("bundles", bundles.into())])
+}
+
+/// `cargo logos chips --json`.
+pub(super) fn chips(chips: Vec<Value>) -> Value {
+    document("logos.rdu.chips", [("chips", chips.into())])
+}
+
+/// `cargo logos chips NAME --json`.
+pub(super) fn chip(chip: Value) -> Value {
+    document("logos.rdu.chip", [("chip", chip)])
 }
 
 /// `cargo logos kinds --json`.

@@ -31,7 +31,7 @@ pub(super) fn explain(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), F
 }
 
 /// Lines of at most `width` characters, broken at spaces.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         match lines.last_mut() {

@@ -8,6 +8,7 @@ use logos_core::fit::report::{self, Asked, Document, LadderRow, ModelFit, Servin
 use logos_core::{Description, Refusal, Vocabulary, Weights};
 
 use super::report::{align, print, row, table};
+use super::request::ChipArgument;
 use super::{Failure, document, request};
 use crate::describe::{grouped, signed};
 use crate::source::{read_any_config, read_any_description};
@@ -46,11 +47,14 @@ fn with_subject(matches: &ArgMatches, then: impl FnOnce(&Subject<'_>) -> Result<
     let config = read_any_config(path).map_err(|refusal| refusals.push(refusal)).ok();
     let from = matches.get_one::<String>("weights-from").map(String::as_str);
     let description = from.map(read_any_description).transpose().map_err(|refusal| refusals.push(refusal)).ok();
-    let (Some(config), Some(description)) = (config, description) else { return Err(Failure::Refused(refusals)) };
+    let chip = ChipArgument::read(matches).map_err(|refusal| refusals.push(refusal)).ok();
+    let (Some(config), Some(description), Some(chip)) = (config, description, chip) else {
+        return Err(Failure::Refused(refusals));
+    };
     let asked = Asked {
         model: request::name(matches, path),
         config: &config,
-        chip: request::text(matches, "chip").into(),
+        chip: chip.request(),
         weights: Weights::from_name(request::text(matches, "weights")).unwrap_or_default(),
         checkpoint: from.zip(description.as_deref()).map(|(file, text)| Description { file, text }),
         vocabulary: Vocabulary::from_name(request::text(matches, "vocab")).unwrap_or_default(),

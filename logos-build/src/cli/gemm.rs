@@ -4,18 +4,19 @@ use std::fmt::Display;
 use std::io::Write;
 
 use clap::ArgMatches;
-use logos_core::chip;
 use logos_core::fit::Gemm;
 use logos_core::fit::report::{self, Document, GemmFit};
 use logos_core::language::Storage;
 
 use super::report::{align, print, row, table};
+use super::request::ChipArgument;
 use super::{Failure, document};
 use crate::describe::grouped;
 
 /// `cargo logos gemm`.
 pub(super) fn gemm(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
-    let chip = chip::lookup(matches.get_one::<String>("chip").map_or("", String::as_str))?;
+    let argument = ChipArgument::read(matches)?;
+    let chip = &*argument.request().chip().map_err(Failure::Refused)?;
     let size = |name, default| matches.get_one::<u32>(name).copied().unwrap_or(default);
     let tiles = Gemm::of_tiles(chip);
     let precision = matches.get_one::<String>("precision").and_then(|name| precision(name));

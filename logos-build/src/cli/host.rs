@@ -5,7 +5,7 @@ use logos_core::checkpoint::ModelWeights;
 use logos_core::reference::{Output, RopeLength, Session, Shards};
 use logos_core::simulate::machine::{Machine, Order};
 use logos_core::spec::ModelSpec;
-use logos_core::{Compiled, DeploymentRequest, Description, Form, Request, Weights, kinds};
+use logos_core::{ChipRequest, Compiled, DeploymentRequest, Description, Form, Request, Weights, kinds};
 
 use super::Failure;
 
@@ -23,7 +23,7 @@ pub(super) struct Model<'a> {
     pub(super) name: &'a str,
     pub(super) config: &'a [u8],
     pub(super) spec: &'a ModelSpec,
-    pub(super) chip: &'a str,
+    pub(super) chip: ChipRequest<'a>,
     pub(super) storage: Weights,
     /// What chips keep weights as, where that is not `storage`'s to say; `spec` is held to it.
     pub(super) description: Option<Description<'a>>,
@@ -52,7 +52,7 @@ impl Model<'_> {
         let request = Request {
             model: self.name,
             config: self.config,
-            chip: self.chip.into(),
+            chip: self.chip,
             weights: self.storage,
             checkpoint: self.description,
             vocabulary: self.spec.vocabulary,

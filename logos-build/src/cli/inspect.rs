@@ -10,12 +10,13 @@ use logos_bundle::view::{Bundle, BundleError, Bundles};
 use object::{Object, ObjectSection};
 
 use super::opinion::Opinion;
-use super::{Failure, document, report};
+use super::{Failure, document, report, request};
 
 pub(super) fn inspect(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
     let file = matches.get_one::<String>("file").map_or("", String::as_str);
     let bytes = fs::read(file).map_err(|error| Failure::File(format!("`{file}` cannot be read: {error}")))?;
     let found = bundles(file, &bytes)?;
+    let chips = request::own_chips(matches)?;
     let json = matches.get_flag("json");
     let mut documents = Vec::new();
     let mut all_hold = true;
@@ -33,7 +34,7 @@ pub(super) fn inspect(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), F
             }
         };
         let words: Vec<u32> = bundle.words().collect();
-        let opinion = Opinion::of(&words);
+        let opinion = Opinion::of(&words, &chips);
         let holds = opinion.holds();
         all_hold &= holds;
         if json {

@@ -3,6 +3,7 @@
 
 mod args;
 mod checkpoint;
+mod chips;
 mod document;
 mod explain;
 mod fit;
@@ -76,6 +77,7 @@ fn dispatch(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
         Some(("gemm", matches)) => gemm::gemm(matches, out),
         Some(("schema", matches)) => schema::schema(matches, out),
         Some(("describe", matches)) => checkpoint::describe(matches, out),
+        Some(("chips", matches)) => chips::chips(matches, out),
         Some(("inspect", matches)) => inspect::inspect(matches, out),
         Some(("explain", matches)) => explain::explain(matches, out),
         Some((other, _)) => Err(Failure::File(format!("no command `{other}`"))),

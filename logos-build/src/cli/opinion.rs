@@ -1,6 +1,7 @@
 //! What is said of a bundle: the certificate's rules, and whether its rows are those of its own text and chip.
 
 use logos_bundle::check::{self, Verdicts};
+use logos_core::chip::Chip;
 use logos_core::inspect::{self, Mismatch};
 
 /// All that can be checked of a bundle without its config.
@@ -12,8 +13,10 @@ pub(super) struct Opinion {
 }
 
 impl Opinion {
-    pub(super) fn of(words: &[u32]) -> Opinion {
-        Opinion { verdicts: check::all(words), mismatches: inspect::verify(words).err().unwrap_or_default() }
+    /// `chips` are those of one's own that the bundle may name.
+    pub(super) fn of(words: &[u32], chips: &[Chip]) -> Opinion {
+        let mismatches = inspect::verify_with(words, chips).err().unwrap_or_default();
+        Opinion { verdicts: check::all(words), mismatches }
     }
 
     pub(super) fn holds(&self) -> bool {

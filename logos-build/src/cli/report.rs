@@ -22,7 +22,7 @@ pub(super) const WIDTH: u16 = 80;
 pub(super) fn check(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
     let compiled = request::compile(matches)?;
     let bundle = read(&compiled)?;
-    let opinion = Opinion::of(&compiled.words);
+    let opinion = Opinion::of(&compiled.words, &request::own_chips(matches)?);
     if matches.get_flag("json") {
         document::write(out, &document::check(&bundle, &opinion, &compiled.notes))?;
     } else {

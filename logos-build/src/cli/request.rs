@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use clap::ArgMatches;
+use logos_core::chip::Chip;
 use logos_core::{
-    At, Code, Compiled, DeploymentRequest, Description, Form, Key, Refusal, Request, Vocabulary, Weights,
+    At, ChipRequest, Code, Compiled, DeploymentRequest, Description, Form, Key, Refusal, Request, Vocabulary, Weights,
 };
 
 use super::Failure;
-use crate::source::{read_any_config, read_any_description};
+use crate::source::{read_any_chip, read_any_config, read_any_description};
 
 /// Compiles what the command line asks for: one deployment.
 pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
@@ -18,7 +19,8 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     let from = matches.get_one::<String>("weights-from").map(String::as_str);
     let description = from.map(read_any_description).transpose().map_err(|refusal| refusals.push(refusal)).ok();
     let form = form(matches).map_err(|more| refusals.extend(more)).ok();
-    let (Some(config), Some(description), Some(form)) = (config, description, form) else {
+    let chip = ChipArgument::read(matches).map_err(|refusal| refusals.push(refusal)).ok();
+    let (Some(config), Some(description), Some(form), Some(chip)) = (config, description, form, chip) else {
         return Err(Failure::Refused(refusals));
     };
     let weights = Weights::from_name(text(matches, "weights")).unwrap_or_default();
@@ -27,7 +29,7 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     let request = Request {
         model: name(matches, path),
         config: &config,
-        chip: text(matches, "chip").into(),
+        chip: chip.request(),
         weights,
         checkpoint: from.zip(description.as_deref()).map(|(file, text)| Description { file, text }),
         vocabulary: Vocabulary::from_name(text(matches, "vocab")).unwrap_or_default(),
@@ -37,6 +39,44 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     compiled.pop().ok_or_else(|| {
         Failure::from(Refusal::new(Code::RequestForm, At::Request, "nothing was compiled, and no reason given"))
     })
+}
+
+/// What `--chip` or `--chip-file` say.
+pub(super) enum ChipArgument {
+    Named(String),
+    File { file: String, text: Vec<u8> },
+}
+
+impl ChipArgument {
+    /// Reads the file, where it is one.
+    pub(super) fn read(matches: &ArgMatches) -> Result<ChipArgument, Refusal> {
+        match matches.get_one::<String>("chip-file") {
+            Some(file) => read_any_chip(file).map(|text| ChipArgument::File { file: file.clone(), text }),
+            None => match text(matches, "chip") {
+                path if path.contains('/') || path.ends_with(".toml") => {
+                    let message = format!("`{path}` is a file, and --chip takes a name");
+                    Err(Refusal::new(Code::RequestForm, At::Chip, message).help(format!("write `--chip-file {path}`")))
+                }
+                name => Ok(ChipArgument::Named(name.to_owned())),
+            },
+        }
+    }
+
+    pub(super) fn request(&self) -> ChipRequest<'_> {
+        match self {
+            ChipArgument::Named(name) => ChipRequest::Named(name),
+            ChipArgument::File { file, text } => ChipRequest::File { file, text },
+        }
+    }
+}
+
+/// The chips of every `--chip-file`.
+pub(super) fn own_chips(matches: &ArgMatches) -> Result<Vec<Chip>, Failure> {
+    let mut chips = Vec::new();
+    for file in matches.get_many::<String>("chip-file").into_iter().flatten() {
+        chips.push(Chip::read(file, &read_any_chip(file)?).map_err(Failure::Refused)?);
+    }
+    Ok(chips)
 }
 
 /// The name asked for, else that of the config's folder, else the file's own.
@@ -96,7 +136,7 @@ pub(super) fn place(at: &At) -> String {
         At::Request | At::Deployment(_) => "the command line".to_owned(),
         At::Model => "CONFIG".to_owned(),
         At::ConfigKey(key) => format!("CONFIG, key `{key}`"),
-        At::Chip => "--chip".to_owned(),
+        At::Chip => "--chip or --chip-file".to_owned(),
         At::ChipFile { .. } => at.to_string(),
         At::Key(_, Key::Form) => "--mode".to_owned(),
         At::Key(_, key) => format!("--{}", key.as_str()),

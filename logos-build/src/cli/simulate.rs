@@ -12,6 +12,7 @@ use logos_core::{At, Code, Description, Form, Key, Refusal, Vocabulary, Weights,
 
 use super::host::{Host, Model, Way};
 use super::progress::Progress;
+use super::request::ChipArgument;
 use super::{Failure, document};
 use crate::source::{read_any_config, read_any_description};
 
@@ -36,6 +37,7 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
     let config = read_any_config(&config_path.to_string_lossy())?;
     let vocabulary = text("vocab").and_then(Vocabulary::from_name).unwrap_or_default();
     let spec = ModelSpec { vocabulary, ..config::read(&config).map_err(Failure::Refused)? };
+    let chip = ChipArgument::read(matches)?;
     let checkpoint = Checkpoint::open(&checkpoint_path)?;
     let from = text("weights-from");
     let description = from.map(|from| described(from, &checkpoint_path, &checkpoint)).transpose()?;
@@ -57,7 +59,7 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
         name: config_path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or("model"),
         config: &config,
         spec: &spec,
-        chip: text("chip").unwrap_or(""),
+        chip: chip.request(),
         storage: text("weights").and_then(Weights::from_name).unwrap_or_default(),
         description,
         tp: matches.get_one::<u32>("tp").copied().unwrap_or(1),

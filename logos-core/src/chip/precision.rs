@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Precision {
     /// Eight bits, floating point; which of the two layouts is the chip's affair.
     Fp8,
+    /// Four bits, floating point, with a scale a block.
+    Mxfp4,
     /// bfloat16.
     Bf16,
     /// IEEE half.
@@ -23,8 +25,9 @@ pub enum Precision {
 
 impl Precision {
     /// All, in order.
-    pub const ALL: [Precision; 7] = [
+    pub const ALL: [Precision; 8] = [
         Precision::Fp8,
+        Precision::Mxfp4,
         Precision::Bf16,
         Precision::Fp16,
         Precision::Fp32,
@@ -37,6 +40,7 @@ impl Precision {
     pub const fn as_str(self) -> &'static str {
         match self {
             Precision::Fp8 => "fp8",
+            Precision::Mxfp4 => "mxfp4",
             Precision::Bf16 => "bf16",
             Precision::Fp16 => "fp16",
             Precision::Fp32 => "fp32",

@@ -7,9 +7,12 @@ use syn::Lit;
 use super::{deployment, entries};
 use crate::cursor::Cursor;
 use crate::fault::Fault;
-use crate::model::{Model, Spanned};
+use crate::model::{Chip, Model, Spanned};
 
 pub(super) const KEYS: [&str; 5] = ["model", "chip", "weights", "vocab", "deployments"];
+
+/// What begins the path of a chip file.
+const FILE: &str = "file";
 
 /// What begins the path of a checkpoint's description.
 const CHECKPOINT: &str = "checkpoint";
@@ -69,7 +72,7 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
         if !seen.contains(&key) && !offered.contains(&key) {
             faults.push(Fault::form(format!("`{key}` is missing"), model.name.span()).help(match key {
                 "model" => "write `model: config \"models/NAME/config.json\"`",
-                "chip" => "write `chip: SN50`",
+                "chip" => "write `chip: SN50`, or `chip: file \"chips/NAME.toml\"`",
                 _ => "write `deployments: { DECODE: decode { tp: 8, ctx: 8_192 } }`",
             }));
         }
@@ -111,22 +114,48 @@ fn string(cursor: &mut Cursor) -> Option<Spanned<String>> {
     Some(Spanned { value: path.value(), span: path.span() })
 }
 
-/// A chip's name, as a word.
+/// A chip's name, as a word, or `file "path"`.
 fn chip(model: &mut Model, cursor: &mut Cursor, faults: &mut Vec<Fault>) -> Result<(), Fault> {
     let span = cursor.span();
     if let Some(word) = cursor.take_ident() {
-        model.chip = Some(Spanned { value: word.to_string(), span });
+        model.chip = match (word == FILE, string(cursor)) {
+            (true, Some(path)) => Some(Chip::File(path)),
+            (true, None) => {
+                let found = entries::found(cursor.peek());
+                let fault = Fault::form(format!("the chip file's path is a string, found {found}"), cursor.span());
+                return Err(fault.help("write `file \"chips/NAME.toml\"`"));
+            }
+            (false, None) => Some(Chip::Named(Spanned { value: word.to_string(), span })),
+            // What was meant is plain where a path follows: the file is read as well.
+            (false, Some(path)) => {
+                faults.push(
+                    Fault::form(format!("expected `file` before the path of a chip file, found `{word}`"), span)
+                        .help(format!("write `chip: file \"{}\"`", path.value)),
+                );
+                Some(Chip::File(path))
+            }
+        };
         return Ok(());
     }
     let fault = Fault::form(format!("the chip is a name, found {}", entries::found(cursor.peek())), span);
     match string(cursor) {
-        Some(name) => {
-            faults.push(fault.help(format!("write `chip: {}`", name.value)));
-            model.chip = Some(name);
+        Some(path) if is_path(&path.value) => {
+            faults.push(fault.help(format!("write `chip: file \"{}\"`", path.value)));
+            model.chip = Some(Chip::File(path));
             Ok(())
         }
-        None => Err(fault.help("write `chip: SN50`")),
+        Some(name) => {
+            faults.push(fault.help(format!("write `chip: {}`", name.value)));
+            model.chip = Some(Chip::Named(name));
+            Ok(())
+        }
+        None => Err(fault.help("write `chip: SN50`, or `chip: file \"chips/NAME.toml\"`")),
     }
+}
+
+/// Whether a text can only be a file: no chip's name has a slash or ends so.
+fn is_path(text: &str) -> bool {
+    text.contains('/') || text.ends_with(".toml")
 }
 
 /// The name of a storage, or `checkpoint "path"`.
