@@ -1,7 +1,7 @@
 //! The three forms of deployment as a build script writes them. A setter takes the size's unit as its name says; a
 //! size left out is refused, except `batch`, which is 1, and `tp`, which is the widest that the model admits within the chip's rack.
 
-use logos_core::{At, Code, DeploymentRequest, Form, Refusal};
+use logos_core::{At, Code, DeploymentRequest, ExpertSplit, Form, Refusal};
 
 /// One token of each sequence of a batch, over `ctx` positions of carried state.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +10,7 @@ pub struct Decode {
     tp: Option<u32>,
     ctx: Option<u32>,
     batch: Option<u32>,
+    experts: ExpertSplit,
 }
 
 /// A chunk of tokens of one sequence, over the decode step's own carried state.
@@ -19,6 +20,7 @@ pub struct Prefill {
     tp: Option<u32>,
     ctx: Option<u32>,
     chunk: Option<u32>,
+    experts: ExpertSplit,
 }
 
 /// One stateless pass over the tokens of one sequence; the first hidden state is an input.
@@ -27,6 +29,7 @@ pub struct Prefill {
 pub struct Forward {
     tp: Option<u32>,
     rows: Option<u32>,
+    experts: ExpertSplit,
 }
 
 impl Decode {
@@ -45,10 +48,15 @@ impl Decode {
         Decode { batch: Some(sequences), ..self }
     }
 
+    /// How routed experts lie over the chips: a part of every expert on each if left out, or whole ones.
+    pub fn experts(self, split: ExpertSplit) -> Self {
+        Decode { experts: split, ..self }
+    }
+
     pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
         let ctx = required(self.ctx, name, "decode", "ctx", "the positions its carried state holds")?;
         let form = Form::Decode { ctx, batch: self.batch.unwrap_or(1) };
-        Ok(DeploymentRequest { name: name.to_owned(), form, tp: self.tp })
+        Ok(DeploymentRequest { experts: self.experts, ..DeploymentRequest::new(name, form, self.tp) })
     }
 }
 
@@ -68,10 +76,18 @@ impl Prefill {
         Prefill { chunk: Some(tokens), ..self }
     }
 
+    /// How routed experts lie over the chips: a part of every expert on each if left out, or whole ones.
+    pub fn experts(self, split: ExpertSplit) -> Self {
+        Prefill { experts: split, ..self }
+    }
+
     pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
         let ctx = required(self.ctx, name, "prefill", "ctx", "the positions its carried state holds")?;
         let chunk = required(self.chunk, name, "prefill", "chunk", "the tokens of a step")?;
-        Ok(DeploymentRequest { name: name.to_owned(), form: Form::Prefill { ctx, chunk }, tp: self.tp })
+        Ok(DeploymentRequest {
+            experts: self.experts,
+            ..DeploymentRequest::new(name, Form::Prefill { ctx, chunk }, self.tp)
+        })
     }
 }
 
@@ -86,9 +102,14 @@ impl Forward {
         Forward { rows: Some(tokens), ..self }
     }
 
+    /// How routed experts lie over the chips: a part of every expert on each if left out, or whole ones.
+    pub fn experts(self, split: ExpertSplit) -> Self {
+        Forward { experts: split, ..self }
+    }
+
     pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
         let rows = required(self.rows, name, "forward", "rows", "the tokens of the step")?;
-        Ok(DeploymentRequest { name: name.to_owned(), form: Form::Forward { rows }, tp: self.tp })
+        Ok(DeploymentRequest { experts: self.experts, ..DeploymentRequest::new(name, Form::Forward { rows }, self.tp) })
     }
 }
 

@@ -145,11 +145,11 @@ fn chip() -> &'static Chip {
 }
 
 fn decode(tp: u32, ctx: u32, batch: u32) -> DeploymentRequest {
-    DeploymentRequest { name: "DECODE".into(), form: Form::Decode { ctx, batch }, tp: Some(tp) }
+    DeploymentRequest::new("DECODE", Form::Decode { ctx, batch }, Some(tp))
 }
 
 fn prefill(tp: u32, ctx: u32, chunk: u32) -> DeploymentRequest {
-    DeploymentRequest { name: "PREFILL".into(), form: Form::Prefill { ctx, chunk }, tp: Some(tp) }
+    DeploymentRequest::new("PREFILL", Form::Prefill { ctx, chunk }, Some(tp))
 }
 
 /// A dense model that admits every width up to 64 and a context of a million, so that one size can grow alone.

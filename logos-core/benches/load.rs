@@ -64,7 +64,7 @@ fn main() {
 
 fn bundle() -> Vec<u32> {
     let form = Form::Decode { ctx: 256, batch: 1 };
-    let deployments = [DeploymentRequest { name: "D".to_owned(), form, tp: Some(CHIPS) }];
+    let deployments = [DeploymentRequest::new("D", form, Some(CHIPS))];
     let request = Request {
         model: "gemma-3-270m",
         config: CONFIG.as_bytes(),

@@ -138,6 +138,7 @@ pub(crate) fn deploy(
     chip: &Chip,
     deployment: &DeploymentRequest,
 ) -> Result<Deployed, Vec<Refusal>> {
+    let spec = &*deployment.of(spec);
     let deployment = &deployment.at_width(spec, chip);
     let refusals = request::check_deployment(spec, chip, deployment);
     if !refusals.is_empty() {

@@ -29,4 +29,4 @@ pub mod spec;
 pub use compile::{Compiled, compile};
 pub use refusal::{At, Code, Key, Refusal, nearest};
 pub use request::{ChipRequest, DeploymentRequest, Description, Form, Request, Weights};
-pub use spec::Vocabulary;
+pub use spec::{ExpertSplit, Vocabulary};

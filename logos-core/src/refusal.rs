@@ -138,6 +138,8 @@ pub enum Key {
     Chunk,
     /// `rows`: tokens of a forward step.
     Rows,
+    /// `experts`: how routed experts lie over the chips.
+    Experts,
 }
 
 impl Key {
@@ -150,6 +152,7 @@ impl Key {
             Key::Batch => "batch",
             Key::Chunk => "chunk",
             Key::Rows => "rows",
+            Key::Experts => "experts",
         }
     }
 }

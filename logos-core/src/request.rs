@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::Refusal;
 use crate::chip::{self, Chip};
 use crate::shard;
-use crate::spec::{ModelSpec, Vocabulary};
+use crate::spec::{ExpertSplit, ModelSpec, Vocabulary};
 
 pub use check::{MOST_ROWS, check, check_deployment, check_names};
 
@@ -46,9 +46,24 @@ pub struct DeploymentRequest {
     /// Tensor-parallel width, chips; where it is not given, the widest that the model admits within the chip's rack: see
     /// [`DeploymentRequest::at_width`].
     pub tp: Option<u32>,
+    /// How routed experts lie over the chips.
+    pub experts: ExpertSplit,
 }
 
 impl DeploymentRequest {
+    /// A deployment without options beyond its width.
+    pub fn new(name: impl Into<String>, form: Form, tp: Option<u32>) -> Self {
+        DeploymentRequest { name: name.into(), form, tp, experts: ExpertSplit::Columns }
+    }
+
+    /// The model as the deployment's options cut it.
+    pub fn of<'s>(&self, spec: &'s ModelSpec) -> Cow<'s, ModelSpec> {
+        if spec.expert_split == self.experts {
+            return Cow::Borrowed(spec);
+        }
+        Cow::Owned(ModelSpec { expert_split: self.experts, ..spec.clone() })
+    }
+
     /// The width, once there is one: 1 where none is given.
     pub fn chips(&self) -> u32 {
         self.tp.unwrap_or(1)

@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use logos_bundle::view::Bundle;
-use logos_core::{DeploymentRequest, Form, Request, Vocabulary, Weights, compile, config, shard};
+use logos_core::spec::ModelSpec;
+use logos_core::{DeploymentRequest, ExpertSplit, Form, Request, Vocabulary, Weights, compile, config, shard};
 
 const SN50: &str = "SN50";
 
@@ -15,9 +16,9 @@ fn config_of(folder: &str) -> Vec<u8> {
 }
 
 /// A deployment that checks: of each section its program, interval and bound.
-fn deployed(folder: &str, form: Form, tp: u32, weights: Weights) -> Vec<(String, u64, u64)> {
+fn deployed(folder: &str, form: Form, (tp, experts): (u32, ExpertSplit), weights: Weights) -> Vec<(String, u64, u64)> {
     let config = config_of(folder);
-    let deployment = DeploymentRequest { name: "D".to_owned(), form, tp: Some(tp) };
+    let deployment = DeploymentRequest { experts, ..DeploymentRequest::new("D", form, Some(tp)) };
     let request = Request {
         model: "m",
         config: &config,
@@ -60,16 +61,17 @@ fn sweep(
     folder: &str,
     ctx: u32,
     among: std::ops::RangeInclusive<u32>,
+    split: ExpertSplit,
     mut each: impl FnMut(Form, u32, &[(String, u64, u64)]),
 ) {
-    let spec = config::read(&config_of(folder)).unwrap();
+    let spec = ModelSpec { expert_split: split, ..config::read(&config_of(folder)).unwrap() };
     let widths = shard::widths(&spec, *among.end()).into_iter().filter(|tp| tp.is_power_of_two() && among.contains(tp));
     let widths: Vec<u32> = widths.collect();
     assert!(!widths.is_empty(), "{folder}: no width among {among:?}");
     for tp in widths {
         for form in forms(ctx) {
-            deployed(folder, form, tp, Weights::Q8_0);
-            each(form, tp, &deployed(folder, form, tp, Weights::Config));
+            deployed(folder, form, (tp, split), Weights::Q8_0);
+            each(form, tp, &deployed(folder, form, (tp, split), Weights::Config));
         }
     }
 }
@@ -79,7 +81,8 @@ fn tiny_models() {
     let models =
         ["mixtral", "qwen3_moe", "qwen3_next", "qwen3_5_moe", "deepseek_v2", "deepseek_v3", "gpt_oss", "llama4"];
     for model in models {
-        sweep(&format!("tiny/{model}"), 128, 1..=4, |_, _, _| {});
+        sweep(&format!("tiny/{model}"), 128, 1..=4, ExpertSplit::Columns, |_, _, _| {});
+        sweep(&format!("tiny/{model}"), 128, 2..=4, ExpertSplit::Parallel, |_, _, _| {});
     }
 }
 
@@ -99,7 +102,7 @@ fn released_models() {
         ("deepseek-v3", 32..=64),
         ("kimi-k2-instruct", 64..=64),
     ] {
-        sweep(&format!("configs/{model}"), 4096, widths, |form, tp, sections| {
+        sweep(&format!("configs/{model}"), 4096, widths, ExpertSplit::Columns, |form, tp, sections| {
             for (name, interval, bound) in sections {
                 println!("{model}, {form:?}, tp {tp}, {name}: {:.3}", *interval as f64 / *bound as f64);
                 // A step of one token waits for the memory, but for the way through the router and for states that SRAM reads out.
@@ -107,5 +110,19 @@ fn released_models() {
                 assert!(!decodes || *interval <= 2 * bound, "{model}, {form:?}, tp {tp}, {name}");
             }
         });
+    }
+}
+
+/// S8: whole experts over the chips, as many as a chip's memories hold.
+#[test]
+fn released_models_with_whole_experts() {
+    for (model, widths) in [
+        ("mixtral-8x7b-v0.1", 4..=8),
+        ("qwen3-30b-a3b", 4..=16),
+        ("gpt-oss-20b", 2..=8),
+        ("deepseek-v3", 32..=32),
+        ("minimax-m2.7", 16..=16),
+    ] {
+        sweep(&format!("configs/{model}"), 4096, widths, ExpertSplit::Parallel, |_, _, _| {});
     }
 }

@@ -27,7 +27,9 @@
 /// | `forward` | `tp`, `rows` | `rows` tokens of one sequence, stateless, from a hidden state that is an input |
 ///
 /// `tp`, the tensor-parallel width in chips, and `batch` are 1 where left out; every other key is required. Sizes are
-/// whole numbers written out: the macro runs before constants have values.
+/// whole numbers written out: the macro runs before constants have values. Every form also takes `experts: parallel`: each chip then has
+/// whole experts of a mixture, not a part of every one, and a step counts on the worst choice, that all experts a row chooses
+/// are on one chip.
 ///
 /// `vocab: padded` pads the vocabulary to the least multiple of 64 and of the width, as serving stacks do (vLLM's 64, with the width taken
 /// in as Megatron-LM has it), so that embedding and head lie over any width. Rows of padding are zeros that no checkpoint stores, the last

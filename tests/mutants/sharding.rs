@@ -11,6 +11,7 @@ const WHOLE: u32 = 0;
 const ROWS: u32 = 1;
 const COLUMNS: u32 = 2;
 const PARTIAL: u32 = 3;
+const EXPERTS: u32 = 4;
 
 pub(crate) fn run(trial: &mut Trial<'_>) {
     let table = trial.table();
@@ -81,15 +82,15 @@ fn cut(trial: &mut Trial<'_>, program: &ProgramRows, v: usize) {
         table.get(Part::Values, v, value::PARTS),
         table.get(Part::Deployment, 0, deployment::CHIPS),
     ];
-    for other in [WHOLE, ROWS, COLUMNS, PARTIAL] {
-        let parts = if other == ROWS || other == COLUMNS { chips } else { 1 };
+    for other in [WHOLE, ROWS, COLUMNS, PARTIAL, EXPERTS] {
+        let parts = if matches!(other, ROWS | COLUMNS | EXPERTS) { chips } else { 1 };
         // Besides the sharding rules, its tile may be wider than the share, or a split may be no split over one chip.
         trial.reject(Kind("sharding of a value", &[1, 11]), format_args!("value {v} {other}"), |t| {
             t.set(Part::Values, v, value::SHARDING, other);
             t.set(Part::Values, v, value::PARTS, parts);
         });
     }
-    if sharding == ROWS || sharding == COLUMNS {
+    if matches!(sharding, ROWS | COLUMNS | EXPERTS) {
         for other in [1, parts / 2, 2 * parts] {
             trial.reject(Kind("parts of a split", &[0, 1, 11]), format_args!("value {v} {other}"), |t| {
                 t.set(Part::Values, v, value::PARTS, other);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::LazyLock;
 
-use logos_core::{DeploymentRequest, Description, Form, Request, Vocabulary, Weights, compile};
+use logos_core::{DeploymentRequest, Description, ExpertSplit, Form, Request, Vocabulary, Weights, compile};
 
 use super::table::Table;
 
@@ -30,12 +30,29 @@ fn stored(
     tp: u32,
     form: Form,
 ) -> Subject {
+    compiled(model, (weights, description), vocabulary, DeploymentRequest::new("IT", form, Some(tp)))
+}
+
+fn split(model: &str, experts: ExpertSplit, tp: u32, form: Form) -> Subject {
+    let deployment = DeploymentRequest { experts, ..DeploymentRequest::new("IT", form, Some(tp)) };
+    compiled(model, (Weights::Config, None), Vocabulary::Exact, deployment)
+}
+
+fn compiled(
+    model: &str,
+    (weights, description): (Weights, Option<&str>),
+    vocabulary: Vocabulary,
+    deployment: DeploymentRequest,
+) -> Subject {
     let folder = if model.contains('-') { "configs" } else { "tiny" };
     let read = |file| fs::read(logos_tests::fixtures().join(folder).join(model).join(file)).expect("the fixture");
     let config = read("config.json");
     let text = description.map(read);
     let checkpoint = description.zip(text.as_deref()).map(|(file, text)| Description { file, text });
-    let deployments = [DeploymentRequest { name: "IT".into(), form, tp: Some(tp) }];
+    let kept = description.map_or(format!("{weights:?}"), str::to_owned);
+    let DeploymentRequest { form, tp, experts, .. } = deployment;
+    let name = format!("{model} {form:?} tp {} {kept} {vocabulary:?} {experts:?}", tp.unwrap_or(1));
+    let deployments = [deployment];
     let request = Request {
         model,
         config: &config,
@@ -45,8 +62,6 @@ fn stored(
         vocabulary,
         deployments: &deployments,
     };
-    let kept = description.map_or(format!("{weights:?}"), str::to_owned);
-    let name = format!("{model} {form:?} tp {tp} {kept} {vocabulary:?}");
     let mut compiled = compile(&request).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
     let words = compiled.remove(0).words;
     let table = Table::read(&words);
@@ -76,6 +91,7 @@ pub(crate) fn small() -> &'static [Subject] {
             subject("olmo2", Weights::Config, 4, DECODE),
             stored("qwen3_fp8", Weights::Config, Some("checkpoint-fp8.json"), Vocabulary::Exact, 2, DECODE),
             stored("gpt_oss", Weights::Config, Some("checkpoint-mxfp4.json"), Vocabulary::Exact, 2, DECODE),
+            split("mixtral", ExpertSplit::Parallel, 2, DECODE),
         ]
     });
     &SUBJECTS

@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
-use logos_core::{Vocabulary, Weights, chip};
+use logos_core::{ExpertSplit, Vocabulary, Weights, chip};
 
 use super::gemm::PRECISIONS;
 
@@ -141,6 +141,7 @@ fn request(command: Command) -> Command {
         .arg(number("batch", "SEQUENCES", "Sequences of a step (decode); 1 if left out"))
         .arg(number("chunk", "TOKENS", "Tokens of a step (prefill)"))
         .arg(number("rows", "TOKENS", "Tokens of the step (forward)"))
+        .arg(experts())
 }
 
 /// Adds what a document of a model is asked for.
@@ -230,6 +231,7 @@ fn simulate(command: Command) -> Command {
                 .help("How the chips would store weights; they are computed with as the checkpoint stores them"),
         )
         .arg(vocab())
+        .arg(experts())
         .arg(
             Arg::new("weights-from")
                 .long("weights-from")
@@ -257,6 +259,15 @@ fn simulate(command: Command) -> Command {
                 .conflicts_with_all(["order", "seed"]),
         )
         .arg(json())
+}
+
+fn experts() -> Arg {
+    Arg::new("experts")
+        .long("experts")
+        .value_name("SPLIT")
+        .default_value("columns")
+        .value_parser(ExpertSplit::NAMES)
+        .help("Whether each chip has a part of every routed expert (columns) or whole ones (parallel)")
 }
 
 /// Adds what a product consists of.

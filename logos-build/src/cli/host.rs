@@ -47,7 +47,10 @@ impl Model<'_> {
         };
         let deployments: Vec<DeploymentRequest> = forms
             .iter()
-            .map(|&form| DeploymentRequest { name: name(&form).to_owned(), form, tp: Some(self.tp) })
+            .map(|&form| DeploymentRequest {
+                experts: self.spec.expert_split,
+                ..DeploymentRequest::new(name(&form), form, Some(self.tp))
+            })
             .collect();
         let request = Request {
             model: self.name,

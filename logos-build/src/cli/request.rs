@@ -5,7 +5,8 @@ use std::path::Path;
 use clap::ArgMatches;
 use logos_core::chip::Chip;
 use logos_core::{
-    At, ChipRequest, Code, Compiled, DeploymentRequest, Description, Form, Key, Refusal, Request, Vocabulary, Weights,
+    At, ChipRequest, Code, Compiled, DeploymentRequest, Description, ExpertSplit, Form, Key, Refusal, Request,
+    Vocabulary, Weights,
 };
 
 use super::Failure;
@@ -24,8 +25,10 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
         return Err(Failure::Refused(refusals));
     };
     let weights = Weights::from_name(text(matches, "weights")).unwrap_or_default();
-    let deployment =
-        DeploymentRequest { name: text(matches, "mode").to_ascii_uppercase(), form, tp: number(matches, "tp") };
+    let deployment = DeploymentRequest {
+        experts: experts(matches),
+        ..DeploymentRequest::new(text(matches, "mode").to_ascii_uppercase(), form, number(matches, "tp"))
+    };
     let request = Request {
         model: name(matches, path),
         config: &config,
@@ -39,6 +42,11 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     compiled.pop().ok_or_else(|| {
         Failure::from(Refusal::new(Code::RequestForm, At::Request, "nothing was compiled, and no reason given"))
     })
+}
+
+/// How routed experts are to lie over the chips.
+pub(super) fn experts(matches: &ArgMatches) -> ExpertSplit {
+    ExpertSplit::from_name(text(matches, "experts")).unwrap_or_default()
 }
 
 /// What `--chip` or `--chip-file` say.

@@ -36,7 +36,8 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
     let (config_path, checkpoint_path) = files(text("model").unwrap_or(""), text("checkpoint"));
     let config = read_any_config(&config_path.to_string_lossy())?;
     let vocabulary = text("vocab").and_then(Vocabulary::from_name).unwrap_or_default();
-    let spec = ModelSpec { vocabulary, ..config::read(&config).map_err(Failure::Refused)? };
+    let expert_split = super::request::experts(matches);
+    let spec = ModelSpec { vocabulary, expert_split, ..config::read(&config).map_err(Failure::Refused)? };
     let chip = ChipArgument::read(matches)?;
     let checkpoint = Checkpoint::open(&checkpoint_path)?;
     let from = text("weights-from");

@@ -109,12 +109,15 @@ pub(super) const fn router_lies(p: &Program<'_>, st: &Statement) -> bool {
     correction && p.values[st.x[0] as usize].sharding == sharding::WHOLE
 }
 
-/// Whether the operands of experts lie as they must: all whole, or each expert's columns over the chips.
+/// Whether the operands of experts lie as they must: all whole, or each expert's columns over the chips, or whole experts.
 pub(super) const fn experts_lie(p: &Program<'_>, st: &Statement, chips: i128) -> bool {
     let [x, r, gate, up, down, of_gate, of_up, of_down] = st.x;
-    let split = p.values[gate as usize].sharding != sharding::WHOLE;
-    let (inner, rows, parts) =
-        if split { (sharding::COLS, sharding::ROWS, chips) } else { (sharding::WHOLE, sharding::WHOLE, 1) };
+    let (inner, rows, out, parts) = match p.values[gate as usize].sharding {
+        sharding::WHOLE => (sharding::WHOLE, sharding::WHOLE, sharding::WHOLE, 1),
+        sharding::EXPERTS => (sharding::EXPERTS, sharding::EXPERTS, sharding::EXPERTS, chips),
+        _ => (sharding::COLS, sharding::ROWS, sharding::WHOLE, chips),
+    };
+    let out_parts = if out == sharding::WHOLE { 1 } else { chips };
     lies(p, x, sharding::WHOLE, 1)
         && lies(p, r, sharding::WHOLE, 1)
         && lies(p, gate, inner, parts)
@@ -122,7 +125,7 @@ pub(super) const fn experts_lie(p: &Program<'_>, st: &Statement, chips: i128) ->
         && lies(p, down, rows, parts)
         && lies(p, of_gate, inner, parts)
         && lies(p, of_up, inner, parts)
-        && lies(p, of_down, sharding::WHOLE, 1)
+        && lies(p, of_down, out, out_parts)
 }
 
 const fn lies(p: &Program<'_>, v: u32, sharding: u32, parts: i128) -> bool {
@@ -151,8 +154,15 @@ pub(super) const fn router_part(e: &mut Expected, p: &Program<'_>, s: &Section, 
 pub(super) const fn experts_part(e: &mut Expected, p: &Program<'_>, s: &Section, st: &Statement, part: u32) {
     let c = &p.frame.chip;
     let (x, up, down) = (&p.values[st.x[0] as usize], &p.values[st.x[3] as usize], &p.values[st.x[4] as usize]);
-    let routed = s.rows * st.a[1] as i128;
-    let count = st.a[0] as i128;
+    let (mut count, mut top) = (st.a[0] as i128, st.a[1] as i128);
+    if up.sharding == sharding::EXPERTS {
+        // At worst all that a row chooses are this chip's.
+        count /= up.parts;
+        if top > count {
+            top = count;
+        }
+    }
+    let routed = s.rows * top;
     let mut slots = if routed < count { routed } else { count };
     let mut block = s.rows;
     if s.rows > BLOCK {

@@ -24,6 +24,7 @@ pub(super) mod sharding {
     pub(in super::super) const ROWS: u32 = 1;
     pub(in super::super) const COLS: u32 = 2;
     pub(in super::super) const PARTIAL: u32 = 3;
+    pub(in super::super) const EXPERTS: u32 = 4;
 }
 
 /// A value, and what the statements and sections gone through so far say of it.
@@ -312,25 +313,28 @@ const fn read(
         let elsewhere = flags & 1 == 1;
         let by_rows = sharding == sharding::ROWS;
         let by_cols = sharding == sharding::COLS;
+        let by_experts = sharding == sharding::EXPERTS;
         let rows_l = if by_rows { rows / parts } else { rows };
         let cols_l = if by_cols { cols / parts } else { cols };
+        let seqs_l = if by_experts { seqs / parts } else { seqs };
         let elements = rows_l * cols_l;
         let share = match storage {
             storage::F8_E4M3 => matrix_bytes(storage, rows_l, cols_l),
             _ => bytes_of!(storage, elements),
         };
-        let share = share * seqs;
+        let share = share * seqs_l;
         let declared = role != role::BOUND;
         if !declared {
             bound += 1;
         }
         let stated = !declared || role == role::INPUT && storage != storage::I32;
-        each!(l, 11 * 5, At(part::VALUES, i),
+        each!(l, 11 * 6, At(part::VALUES, i),
             role != role::INPUT || sharding == sharding::WHOLE => sharding::WHOLE, sharding, "sharding of what comes in";
-            (parts >= 2) == (by_rows || by_cols) => by_rows || by_cols, parts, "parts: 1, and of a split value more";
+            (parts >= 2) == (by_rows || by_cols || by_experts) => by_rows || by_cols || by_experts, parts, "parts: 1, and of a split value more";
             parts == 1 || chips % parts == 0 => 0, chips % parts, "chips, a multiple of the parts: rest";
             !by_rows || rows_l * parts == rows => rows_l * parts, rows, "split rows, a multiple of the parts";
             !by_cols || cols_l * parts == cols => cols_l * parts, cols, "split columns, a multiple of the parts";
+            !by_experts || role == role::WEIGHT && seqs_l * parts == seqs => seqs_l * parts, seqs, "split experts of a weight, a multiple of the parts";
         );
         each!(l, 1 * 6, At(part::VALUES, i),
             tile <= cols_l => cols_l, tile, "columns of a tile, at most";

@@ -200,7 +200,7 @@ const fn values(f: &Frame<'_>, first: u32, count: u32, statements: u32, l: &mut 
             end <= f.string_bytes => f.string_bytes, end, "end of the name, at most";
             role <= 4 => 4, role, "role of a value, at most";
             storage <= 6 => 6, storage, "storage of a value, at most";
-            sharding <= 3 => 3, sharding, "sharding of a value, at most";
+            sharding <= 4 => 4, sharding, "sharding of a value, at most";
             seqs > 0 && seqs <= limit => limit, seqs, "copies, above 0 and at most";
             rows > 0 && rows <= limit => limit, rows, "rows, above 0 and at most";
             cols > 0 && cols <= limit => limit, cols, "columns, above 0 and at most";

@@ -51,8 +51,8 @@ pub fn loads(bundle: Bundle<'_>, chip: u32) -> Option<impl Iterator<Item = Load<
     Some(parts.flat_map(move |(program, layer)| {
         let weights = program.bindings().filter(|binding| binding.class() == BindingClass::Weight);
         weights.flat_map(move |binding| {
-            let apart = if binding.stacked() { 1 } else { binding.copies().max(1) };
-            (0..apart).map(move |expert| Load { program, binding, layer, expert, chip, chips })
+            let apart = if binding.stacked() { 0..1 } else { binding.copies_on(chip) };
+            apart.map(move |expert| Load { program, binding, layer, expert, chip, chips })
         })
     }))
 }
@@ -94,7 +94,8 @@ impl<'a> Load<'a> {
         self.binding.tensor_of(self.layer.unwrap_or(0), self.expert)
     }
 
-    /// Experts that the tensor has an axis for, before the two of rows and columns; all of them are taken. None where it has no such axis.
+    /// Experts that the tensor has an axis for, before the two of rows and columns; which of them are taken, [`Binding::copies_on`] says.
+    /// None where it has no such axis.
     #[must_use]
     pub fn stacked(&self) -> Option<u32> {
         self.binding.stacked().then(|| self.binding.copies())
@@ -139,7 +140,7 @@ impl<'a> Load<'a> {
     /// Bytes of the chip's share, as the program keeps it.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let apart = if self.binding.stacked() { 1 } else { u64::from(self.binding.copies().max(1)) };
+        let apart = if self.binding.stacked() { 1 } else { self.binding.copies_on(self.chip).len().max(1) as u64 };
         self.binding.bytes() / apart
     }
 
@@ -147,7 +148,7 @@ impl<'a> Load<'a> {
     #[must_use]
     pub fn chips(&self) -> u32 {
         let parts = self.binding.value().map_or(1, |value| match value.sharding() {
-            Sharding::Rows { parts } | Sharding::Columns { parts } => parts.max(1),
+            Sharding::Rows { parts } | Sharding::Columns { parts } | Sharding::Experts { parts } => parts.max(1),
             Sharding::Whole | Sharding::Partial | Sharding::Unknown(_) => 1,
         });
         self.chips / parts
@@ -175,7 +176,9 @@ impl<'a> Load<'a> {
             |runs: Runs| runs.map(|run| u64::from(run.start)..u64::from(run.start) + u64::from(run.length)).collect();
         let [rows, columns]: [Vec<_>; 2] = [runs(self.rows()), runs(self.columns())];
         let width = u64::from(self.binding.stored()[1]);
-        let taken = spans::Taken { experts: self.stacked().map(u64::from), rows: &rows, columns: &columns, width };
+        let experts = self.binding.copies_on(self.chip);
+        let experts = self.binding.stacked().then_some(u64::from(experts.start)..u64::from(experts.end));
+        let taken = spans::Taken { experts, rows: &rows, columns: &columns, width };
         taken.ranges(stored).ok_or(Mismatch { expected, found: found.clone() })
     }
 }

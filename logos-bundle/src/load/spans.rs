@@ -10,8 +10,8 @@ const MXFP4: u64 = 32;
 
 /// Indices that are taken of a tensor.
 pub(super) struct Taken<'t> {
-    /// Where experts are an axis before the two: all of them are taken.
-    pub(super) experts: Option<u64>,
+    /// Where experts are an axis before the two: those taken.
+    pub(super) experts: Option<Range<u64>>,
     /// Of axis 0.
     pub(super) rows: &'t [Range<u64>],
     /// Of axis 1.
@@ -32,7 +32,7 @@ impl Taken<'_> {
     /// 64 bits count.
     pub(super) fn ranges(&self, stored: &Stored) -> Option<Vec<Ranges>> {
         let mut elements = Elements::default();
-        match (self.experts, stored.parts) {
+        match (self.experts.clone(), stored.parts) {
             (Some(experts), Parts::Mxfp4 { .. }) => self.mxfp4(experts, stored, &mut elements),
             (None, _) => {
                 for rows in self.rows {
@@ -46,7 +46,7 @@ impl Taken<'_> {
                 for row in self.rows.iter().cloned().flatten() {
                     columns.extend(self.columns.iter().map(|run| row * width + run.start..row * width + run.end));
                 }
-                self.rows(stored, 0..experts, columns.as_slice(), &mut elements);
+                self.rows(stored, experts, columns.as_slice(), &mut elements);
             }
         }
         let Elements { values, scales } = elements;
@@ -85,10 +85,10 @@ impl Taken<'_> {
     }
 
     /// Inputs lie together, of one output after another: a run of them is a run of bytes.
-    fn mxfp4(&self, experts: u64, stored: &Stored, out: &mut Elements) {
+    fn mxfp4(&self, experts: Range<u64>, stored: &Stored, out: &mut Elements) {
         let [input, outputs] = [1, 2].map(|axis| stored.shape.get(axis).copied().unwrap_or(0));
         let lines = |expert: u64| self.columns.iter().cloned().flatten().map(move |output| expert * outputs + output);
-        for line in (0..experts).flat_map(lines) {
+        for line in experts.flat_map(lines) {
             for inputs in self.rows {
                 // Two a byte.
                 let (bytes, blocks) = (line * (input / 2), line * (input / MXFP4));

@@ -94,11 +94,11 @@ fn files_that_are_short_or_not_there() {
 fn each(taken: &Taken<'_>, stored: &Stored) -> [Vec<u64>; 2] {
     let [mut values, mut scales] = [Vec::new(), Vec::new()];
     let width: u64 = stored.shape[1..].iter().product();
-    for expert in 0..taken.experts.unwrap_or(1) {
+    for expert in taken.experts.clone().unwrap_or(0..1) {
         for row in taken.rows.iter().cloned().flatten() {
             for column in taken.columns.iter().cloned().flatten() {
                 // The model's row and column, where experts are rows of one matrix each.
-                let (r, c) = match taken.experts {
+                let (r, c) = match &taken.experts {
                     Some(_) => (expert, row * taken.width + column),
                     None => (row, column),
                 };
@@ -142,9 +142,11 @@ fn every_way_of_storing_element_by_element() {
         (Stored { first_row: 14, rows: turned, ..as_stored(&[12, 14], plain) }, None, 14),
         (Stored { columns: tiled, ..as_stored(&[14, 14], plain) }, None, 14),
         (as_stored(&[14, 2, 7], plain), None, 14),
-        (as_stored(&[3, 14, 14], plain), Some(3), 14),
+        (as_stored(&[3, 14, 14], plain), Some(0..3), 14),
+        (as_stored(&[5, 14, 14], plain), Some(2..4), 14),
         (as_stored(&[14, 14], scaled), None, 14),
-        (as_stored(&[2, 64, 14], mxfp4), Some(2), 14),
+        (as_stored(&[2, 64, 14], mxfp4), Some(0..2), 14),
+        (as_stored(&[4, 64, 14], mxfp4), Some(1..3), 14),
     ];
     for (stored, experts, width) in cases {
         let rows = if stored.rows == turned { &[1..3, 5..9][..] } else { few };
@@ -154,7 +156,7 @@ fn every_way_of_storing_element_by_element() {
             if stored.rows == turned && rows == all {
                 continue;
             }
-            let taken = Taken { experts, rows, columns, width };
+            let taken = Taken { experts: experts.clone(), rows, columns, width };
             let ranges = taken.ranges(&stored).unwrap();
             let expected = each(&taken, &stored);
             for (part, expected) in ranges.iter().zip(&expected) {

@@ -225,7 +225,7 @@ pub mod value {
     pub const ROWS: usize = 5;
     /// Columns.
     pub const COLS: usize = 6;
-    /// 0 whole, 1 split rows, 2 split columns, 3 partial.
+    /// 0 whole, 1 split rows, 2 split columns, 3 partial, 4 split experts (the copies of a weight of experts).
     pub const SHARDING: usize = 7;
     /// Parts the axis is split into (divides the chips; chip c holds part c*parts/chips); else 1.
     pub const PARTS: usize = 8;

@@ -1,6 +1,7 @@
 //! Bindings: how a declared value of a program is named and found, for any layer and chip.
 
 use core::fmt::{self, Write};
+use core::ops::Range;
 
 use super::source::Row;
 use super::text::padded;
@@ -68,6 +69,25 @@ impl<'a> Binding<'a> {
     #[must_use]
     pub fn copies(&self) -> u32 {
         self.value().map_or(0, |value| value.shape().sequences)
+    }
+
+    /// Of these, the ones that a chip holds: all of them, but of experts that lie whole over the chips its own.
+    #[must_use]
+    pub fn copies_on(&self, chip: u32) -> Range<u32> {
+        let Some(value) = self.value() else { return 0..0 };
+        if chip >= self.program.bundle.chips() {
+            return 0..0;
+        }
+        let each = value.share().sequences;
+        let first = match value.sharding() {
+            Sharding::Experts { .. } => each.saturating_mul(value.part_of(chip)),
+            Sharding::Whole
+            | Sharding::Partial
+            | Sharding::Rows { .. }
+            | Sharding::Columns { .. }
+            | Sharding::Unknown(_) => 0,
+        };
+        first..first.saturating_add(each)
     }
 
     /// Whether the stored tensor has an axis for the experts before the two that [`Binding::stored`] tells of.
@@ -148,7 +168,7 @@ impl<'a> Binding<'a> {
         let along = |runs: Runs| runs.fold(0u64, |sum, run| sum.saturating_add(run.length.into()));
         let one = along(self.axis0(chip)).saturating_mul(along(self.axis1(chip)));
         match self.class() {
-            BindingClass::Weight => one.saturating_mul(self.copies().into()),
+            BindingClass::Weight => one.saturating_mul(self.copies_on(chip).len() as u64),
             _ => one,
         }
     }
@@ -168,7 +188,9 @@ impl<'a> Binding<'a> {
         }
         let rows_axis = u32::from(self.transposed());
         let (parts, along) = match value.sharding() {
-            Sharding::Whole | Sharding::Partial | Sharding::Unknown(_) => return (0, length),
+            Sharding::Whole | Sharding::Partial | Sharding::Experts { .. } | Sharding::Unknown(_) => {
+                return (0, length);
+            }
             Sharding::Rows { parts } => (u64::from(parts), rows_axis),
             Sharding::Columns { parts } => (u64::from(parts), 1 - rows_axis),
         };

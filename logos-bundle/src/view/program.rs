@@ -212,6 +212,11 @@ pub enum Sharding {
         /// Parts.
         parts: u32,
     },
+    /// The experts of a weight are split into parts; chip c holds those of part `c * parts / chips`, whole.
+    Experts {
+        /// Parts.
+        parts: u32,
+    },
     /// The sum over the chips is the value.
     Partial,
     /// A code this version does not know: the table is damaged.
@@ -224,6 +229,7 @@ impl fmt::Display for Sharding {
             Sharding::Whole => f.pad("whole"),
             Sharding::Rows { parts } => write!(f, "rows/{parts}"),
             Sharding::Columns { parts } => write!(f, "columns/{parts}"),
+            Sharding::Experts { parts } => write!(f, "experts/{parts}"),
             Sharding::Partial => f.pad("partial"),
             Sharding::Unknown(code) => write!(f, "unknown code {code}"),
         }
@@ -233,7 +239,7 @@ impl fmt::Display for Sharding {
 /// A chip's share of a value: `sequences` tensors of `rows` by `columns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Copies, one a sequence (states); else 1.
+    /// Copies, one a sequence (states) or an expert (their weights); else 1.
     pub sequences: u32,
     /// Rows of a copy.
     pub rows: u32,
@@ -294,6 +300,7 @@ impl<'a> Value<'a> {
             1 => Sharding::Rows { parts },
             2 => Sharding::Columns { parts },
             3 => Sharding::Partial,
+            4 => Sharding::Experts { parts },
             unknown => Sharding::Unknown(unknown),
         }
     }
@@ -306,6 +313,9 @@ impl<'a> Value<'a> {
             Sharding::Whole | Sharding::Partial | Sharding::Unknown(_) => Share { sequences, rows, columns },
             Sharding::Rows { parts } => Share { sequences, rows: rows.checked_div(parts).unwrap_or(0), columns },
             Sharding::Columns { parts } => Share { sequences, rows, columns: columns.checked_div(parts).unwrap_or(0) },
+            Sharding::Experts { parts } => {
+                Share { sequences: sequences.checked_div(parts).unwrap_or(0), rows, columns }
+            }
         }
     }
 
@@ -314,7 +324,7 @@ impl<'a> Value<'a> {
     pub fn part_of(&self, chip: u32) -> u32 {
         match self.sharding() {
             Sharding::Whole | Sharding::Partial | Sharding::Unknown(_) => 0,
-            Sharding::Rows { parts } | Sharding::Columns { parts } => {
+            Sharding::Rows { parts } | Sharding::Columns { parts } | Sharding::Experts { parts } => {
                 let chips = u64::from(self.program.bundle.chips());
                 (u64::from(chip) * u64::from(parts)).checked_div(chips).unwrap_or(0) as u32
             }

@@ -58,7 +58,7 @@ fn main() {
 }
 
 fn machine(weights: &ModelWeights<'_>, form: Form) -> Machine {
-    let deployments = [DeploymentRequest { name: "D".to_owned(), form, tp: Some(1) }];
+    let deployments = [DeploymentRequest::new("D", form, Some(1))];
     let request = Request {
         model: "gemma-3-270m",
         config: CONFIG.as_bytes(),

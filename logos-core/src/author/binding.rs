@@ -1,5 +1,7 @@
 //! Where the declared values of a program come from, for any layer and chip.
 
+use std::ops::Range;
+
 use crate::language::ast::{Program, ValueId};
 use crate::shard::{self, Slice, SliceError, Stored};
 use crate::spec::Weight;
@@ -94,6 +96,8 @@ pub struct Load {
     pub tensor: String,
     /// The part of it; of each expert's the same.
     pub slice: Slice,
+    /// Of a weight of experts, those that the chip loads; else the one copy.
+    pub copies: Range<u32>,
     /// Whether the program's rows are stored axis 1.
     pub transposed: bool,
     /// Of a weight of experts, how they are stored.
@@ -107,11 +111,6 @@ impl Load {
             Some(Bank { stacked: false, .. }) => self.tensor.replace("{e}", &expert.to_string()),
             Some(Bank { stacked: true, .. }) | None => self.tensor.clone(),
         }
-    }
-
-    /// How many copies it has: the experts, else 1.
-    pub fn copies(&self) -> u32 {
-        self.bank.map_or(1, |bank| bank.experts)
     }
 }
 
@@ -140,7 +139,8 @@ impl Binding {
                 let stacked = bank.is_some_and(|bank| bank.stacked);
                 let stored = Stored { weight, stacked, taken: Source::taken(bank), transposed, padding };
                 let slice = shard::slice(stored, sharding, program.chips, chip)?;
-                Some(Load { tensor: at_layer(&weight.tensor.name, layer), slice, transposed, bank })
+                let copies = shard::experts(bank.map_or(1, |bank| bank.experts), sharding, program.chips, chip)?;
+                Some(Load { tensor: at_layer(&weight.tensor.name, layer), slice, copies, transposed, bank })
             }
             Source::State | Source::Table | Source::Hidden | Source::Index => None,
         };

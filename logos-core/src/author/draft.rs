@@ -98,6 +98,11 @@ impl<'a> Draft<'a> {
         self.split(Axis::Rows, self.chips())
     }
 
+    /// Whole experts over all chips.
+    pub(super) fn split_experts(&self) -> Sharding {
+        self.split(Axis::Experts, self.chips())
+    }
+
     fn split(&self, axis: Axis, parts: u32) -> Sharding {
         // One part is the whole: of one chip, or of the only KV head.
         if parts == 1 { Sharding::Whole } else { Sharding::Split { axis, parts } }
@@ -425,7 +430,9 @@ impl<'a> Draft<'a> {
         let parts = match sharding {
             Sharding::Split { axis: Axis::Rows, parts } => Parts { inputs: parts, outputs: 1 },
             Sharding::Split { axis: Axis::Columns, parts } => Parts { inputs: 1, outputs: parts },
-            Sharding::Whole | Sharding::Partial => Parts { inputs: 1, outputs: 1 },
+            Sharding::Split { axis: Axis::Experts, .. } | Sharding::Whole | Sharding::Partial => {
+                Parts { inputs: 1, outputs: 1 }
+            }
         };
         let held = match self.cut.weights {
             Weights::Config => self.held(weight).unwrap_or(Held::Float(self.spec.dtype)),
@@ -548,9 +555,8 @@ impl<'a> Draft<'a> {
     fn columns_of(&self, x: ValueId) -> Sharding {
         match self.builder.value(x).map(|x| x.sharding) {
             Some(split @ Sharding::Split { axis: Axis::Columns, .. }) => split,
-            Some(Sharding::Whole | Sharding::Partial | Sharding::Split { axis: Axis::Rows, .. }) | None => {
-                Sharding::Whole
-            }
+            Some(Sharding::Whole | Sharding::Partial | Sharding::Split { axis: Axis::Rows | Axis::Experts, .. })
+            | None => Sharding::Whole,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::author::mlp;
 use crate::language::ast::{Sharding, ValueId};
 use crate::ops::{ExpertsOp, Plus, RouterOp, RowScale, Sigmoid};
 use crate::refusal::Refusal;
-use crate::spec::{Experts, Linear, Mlp, Router};
+use crate::spec::{ExpertSplit, Experts, Linear, Mlp, Router};
 
 const SHARED: mlp::Names = mlp::Names {
     gate: LinearNames("Wsgate", "bsgate", "sgate"),
@@ -17,8 +17,8 @@ const SHARED: mlp::Names = mlp::Names {
 
 /// `d`: the sum over the chosen experts of `score * expert(x)`, plus the shared expert's.
 ///
-/// Every chip has a part of every expert, cut as a dense block is. What a chip has of routed and shared experts is added up first,
-/// so that one sum over the chips serves both.
+/// Every chip has a part of every expert, cut as a dense block is, or whole experts of its own; the shared expert is cut in either case.
+/// What a chip has of routed and shared experts is added up first, so that one sum over the chips serves both.
 pub(super) fn author(draft: &mut Draft<'_>, experts: &Experts, x: ValueId) -> Result<Addend, Refusal> {
     let r = route(draft, &experts.router, x)?;
     let shared = match &experts.shared {
@@ -57,7 +57,8 @@ fn route(draft: &mut Draft<'_>, router: &Router, x: ValueId) -> Result<ValueId, 
     }
 }
 
-/// What the chosen experts make of the rows: partial where the chips each have a part of every expert.
+/// What the chosen experts make of the rows: partial over several chips, which each have a part of every expert or whole
+/// experts of their own.
 fn through_routed(
     draft: &mut Draft<'_>,
     experts: &Experts,
@@ -66,7 +67,10 @@ fn through_routed(
 ) -> Result<ValueId, Refusal> {
     let Mlp { width: _, gate, up, down, activation } = &experts.expert;
     let Some(gate) = gate else { return Err(draft.refuse("an expert without a gate is no operation yet")) };
-    let (columns, rows) = (draft.columns(), draft.split_rows());
+    let (columns, rows, whole) = match draft.spec.expert_split {
+        ExpertSplit::Columns => (draft.columns(), draft.split_rows(), Sharding::Whole),
+        ExpertSplit::Parallel => (draft.split_experts(), draft.split_experts(), draft.split_experts()),
+    };
     let weights = [
         draft.bank("Wge", experts, &gate.weight, (gate.input, gate.out), columns)?,
         draft.bank("Wue", experts, &up.weight, (up.input, up.out), columns)?,
@@ -79,7 +83,7 @@ fn through_routed(
         (Some(of_gate), Some(of_up), Some(of_down)) => operands.extend([
             draft.bank_bias("bge", experts, of_gate, gate.out, columns)?,
             draft.bank_bias("bue", experts, of_up, up.out, columns)?,
-            draft.bank_bias("bde", experts, of_down, down.out, Sharding::Whole)?,
+            draft.bank_bias("bde", experts, of_down, down.out, whole)?,
         ]),
         (_, _, _) => {
             return Err(draft.refuse("experts of which only some projections have a bias are no operation yet"));

@@ -2,8 +2,8 @@
 
 use crate::author::addend::Addend;
 use crate::author::draft::{Draft, LinearNames, NormNames};
-use crate::language::ast::{Axis, Shape, Sharding, ValueId};
-use crate::ops::{HeadMatMul, LatentAttentionOp, RopeOp};
+use crate::language::ast::{Shape, Sharding, ValueId};
+use crate::ops::{Along, HeadMatMul, LatentAttentionOp, RopeOp};
 use crate::refusal::Refusal;
 use crate::spec::{LatentAttention, Linear, Take};
 
@@ -22,10 +22,10 @@ pub(super) fn author(draft: &mut Draft<'_>, latent: &LatentAttention, x: ValueId
     let p = draft.bind("kr", RopeOp { heads: 1, rotary, pairing }, &[p, cos, sin])?;
 
     let (up_keys, up_values) = up(draft, latent)?;
-    let absorbed = HeadMatMul { heads: latent.heads, along: Axis::Rows };
+    let absorbed = HeadMatMul { heads: latent.heads, along: Along::Rows };
     let q = draft.bind("ql", absorbed, &[q, up_keys])?;
     let a = attend(draft, latent, [q, qp, c, p])?;
-    let values = HeadMatMul { heads: latent.heads, along: Axis::Columns };
+    let values = HeadMatMul { heads: latent.heads, along: Along::Columns };
     let v = draft.bind("v", values, &[a, up_values])?;
     draft.row_parallel(&LinearNames("Wo", "bo", "o"), &latent.o, v)
 }

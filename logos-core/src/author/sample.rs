@@ -199,6 +199,7 @@ pub(crate) fn model(layers: Vec<LayerSpec>) -> ModelSpec {
         layer_of,
         as_stored: crate::spec::AsStored::default(),
         vocabulary: crate::spec::Vocabulary::default(),
+        expert_split: crate::spec::ExpertSplit::Columns,
         final_norm: rms("final", HIDDEN),
         head: Head { linear: linear("head", 96, HIDDEN), tied: false, scale: None, softcap: None },
     }

@@ -27,7 +27,7 @@ fn configs(of: &str) -> Vec<(String, Vec<u8>)> {
 /// Compiles a deployment, and reads the bundle's programs again from their texts.
 fn compiled(spec: &ModelSpec, form: Form, tp: u32) -> Result<(), Vec<Refusal>> {
     let chip = crate::chip::lookup("SN50").unwrap();
-    let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(tp) };
+    let deployment = DeploymentRequest::new("D", form, Some(tp));
     let deployments = std::slice::from_ref(&deployment);
     let request = Request {
         model: "m",

@@ -176,6 +176,7 @@ impl Decoder<'_> {
             },
             as_stored: AsStored::default(),
             vocabulary: Vocabulary::default(),
+            expert_split: crate::spec::ExpertSplit::Columns,
         }
     }
 }

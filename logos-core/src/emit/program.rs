@@ -96,6 +96,7 @@ fn write_values(table: &mut Table, contents: &Contents<'_>, part: &Lowering<'_>)
             Sharding::Split { axis: Axis::Rows, parts } => (1, parts),
             Sharding::Split { axis: Axis::Columns, parts } => (2, parts),
             Sharding::Partial => (3, 1),
+            Sharding::Split { axis: Axis::Experts, parts } => (4, parts),
         };
         row[value_row::TILE] = spatial.tile[i] as u32;
         row[value_row::TIER] = spatial.tier[i].map_or(NONE, tier_word);

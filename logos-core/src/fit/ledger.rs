@@ -6,8 +6,8 @@ use super::size::{Size, TooLarge, add, mul, stored};
 use crate::author::{kept_as, storage_of};
 use crate::request::Weights;
 use crate::spec::{
-    Arrangement, Attention, AttentionSpan, Dtype, Experts, FeedForward, GatedDelta, Held, LatentAttention, Linear,
-    Mixer, Mlp, ModelSpec, Norm, Parts, QkNorm, Take, Tensor, Weight,
+    Arrangement, Attention, AttentionSpan, Dtype, ExpertSplit, Experts, FeedForward, GatedDelta, Held, LatentAttention,
+    Linear, Mixer, Mlp, ModelSpec, Norm, Parts, QkNorm, Take, Tensor, Weight,
 };
 
 type Bytes = Size;
@@ -339,7 +339,14 @@ impl Walk<'_> {
 
     /// The experts that a router chooses of.
     fn chosen(&self, experts: &Experts) -> Bytes {
-        mul(self.mlp(&experts.one())?, u128::from(experts.count))
+        match self.spec.expert_split {
+            ExpertSplit::Columns => mul(self.mlp(&experts.one())?, u128::from(experts.count)),
+            // Whole ones: each as a single chip has it.
+            ExpertSplit::Parallel => {
+                let whole = Walk { tp: 1, ..*self };
+                mul(whole.mlp(&experts.one())?, u128::from(experts.count).div_ceil(self.tp))
+            }
+        }
     }
 
     fn experts(&self, experts: &Experts) -> Bytes {

@@ -206,7 +206,7 @@ impl<'a> Need<'a> {
             refusal = refusal.fact("state a sequence and chip", bytes(sequence));
             refusal = match key {
                 Key::Batch => refusal.fact("most sequences at this context", max_seqs),
-                Key::Tp | Key::Ctx | Key::Form | Key::Chunk | Key::Rows => refusal,
+                Key::Tp | Key::Ctx | Key::Form | Key::Chunk | Key::Rows | Key::Experts => refusal,
             };
             if key != Key::Tp {
                 refusal = refusal.fact(format!("largest context with {}", count(sequences, "sequence")), max_ctx);

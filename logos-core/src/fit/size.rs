@@ -77,5 +77,6 @@ pub(super) fn share(value: &Value) -> Shape {
         Sharding::Whole | Sharding::Partial => shape,
         Sharding::Split { axis: Axis::Rows, parts } => Shape { rows: shape.rows.div_ceil(parts.max(1)), ..shape },
         Sharding::Split { axis: Axis::Columns, parts } => Shape { cols: shape.cols.div_ceil(parts.max(1)), ..shape },
+        Sharding::Split { axis: Axis::Experts, parts } => Shape { seqs: shape.seqs.div_ceil(parts.max(1)), ..shape },
     }
 }

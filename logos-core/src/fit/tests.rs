@@ -1,4 +1,5 @@
 use super::*;
+use crate::ExpertSplit;
 use crate::author::Source;
 use crate::chip::lookup;
 use crate::kinds;
@@ -7,7 +8,7 @@ use crate::spec::AttentionSpan;
 use crate::spec::test_models::{Heads, attention, layer, llama, model, qwen35};
 
 fn decode(tp: u32, ctx: u32, batch: u32) -> DeploymentRequest {
-    DeploymentRequest { name: "DECODE".into(), form: Form::Decode { ctx, batch }, tp: Some(tp) }
+    DeploymentRequest::new("DECODE", Form::Decode { ctx, batch }, Some(tp))
 }
 
 /// The facts where everything lies in the main memory.
@@ -133,7 +134,7 @@ fn chips_without_hbm_are_measured_by_their_ddr() {
 #[test]
 fn a_forward_step_carries_nothing_and_looks_nothing_up() {
     let (spec, chip) = (qwen35(), lookup("SN50").unwrap());
-    let forward = DeploymentRequest { name: "F".into(), form: Form::Forward { rows: 64 }, tp: Some(8) };
+    let forward = DeploymentRequest::new("F", Form::Forward { rows: 64 }, Some(8));
     let fit = facts(&spec, chip, &forward, Weights::Config).unwrap();
     assert_eq!((fit.state_bytes, fit.kv_bytes, fit.max_ctx, fit.max_seqs), (0, 0, 0, 0));
     let with_lookup = facts(&spec, chip, &decode(8, 1, 1), Weights::Config).unwrap();
@@ -192,8 +193,15 @@ fn declared(spec: &ModelSpec, form: Form, tp: u32, weights: Weights) -> Option<(
                 Sharding::Whole | Sharding::Partial => (value.shape.rows, value.shape.cols),
                 Sharding::Split { axis: Axis::Rows, parts } => (value.shape.rows / parts, value.shape.cols),
                 Sharding::Split { axis: Axis::Columns, parts } => (value.shape.rows, value.shape.cols / parts),
+                Sharding::Split { axis: Axis::Experts, .. } => (value.shape.rows, value.shape.cols),
             };
-            let elements = u64::from(value.shape.seqs) * u64::from(rows) * u64::from(cols);
+            let copies = match value.sharding {
+                Sharding::Split { axis: Axis::Experts, parts } => value.shape.seqs / parts,
+                Sharding::Split { axis: Axis::Rows | Axis::Columns, .. } | Sharding::Whole | Sharding::Partial => {
+                    value.shape.seqs
+                }
+            };
+            let elements = u64::from(copies) * u64::from(rows) * u64::from(cols);
             let bytes = match value.storage {
                 Storage::F32 | Storage::I32 => 4 * elements,
                 Storage::F16 | Storage::Bf16 => 2 * elements,
@@ -240,7 +248,17 @@ fn bytes_are_those_that_the_programs_declare() {
         let Ok(spec) = crate::config::read(&config) else { continue };
         let ctx = spec.max_context.min(9000);
         let forms = [Form::Decode { ctx, batch: 3 }, Form::Prefill { ctx, chunk: 64 }, Form::Forward { rows: 16 }];
-        for tp in shard::widths(&spec, 16) {
+        let split = |expert_split| ModelSpec { expert_split, ..spec.clone() };
+        let splits = if spec.has_experts() {
+            &[ExpertSplit::Columns, ExpertSplit::Parallel][..]
+        } else {
+            &[ExpertSplit::Columns]
+        };
+        for (spec, tp) in splits
+            .iter()
+            .map(|&of| split(of))
+            .flat_map(|spec| shard::widths(&spec, 16).into_iter().map(move |tp| (spec.clone(), tp)))
+        {
             for (form, weights) in forms.iter().flat_map(|f| [(*f, Weights::Config), (*f, Weights::Q8_0)]) {
                 let ledger = Ledger::of(&spec, tp, weights, !matches!(form, Form::Forward { .. })).unwrap();
                 let (ctx, sequences) = match form {

@@ -10,7 +10,7 @@ use crate::{DeploymentRequest, Form, Request, Vocabulary, Weights, compile};
 
 fn words() -> Vec<u32> {
     let file = format!("{}/../tests/fixtures/tiny/llama3_tied/config.json", env!("CARGO_MANIFEST_DIR"));
-    let deployments = [DeploymentRequest { name: "D".into(), form: Form::Decode { ctx: 64, batch: 2 }, tp: Some(2) }];
+    let deployments = [DeploymentRequest::new("D", Form::Decode { ctx: 64, batch: 2 }, Some(2))];
     let config = std::fs::read(file).unwrap();
     let request = Request {
         model: "tiny",

@@ -190,6 +190,7 @@ const fn sharding(sharding: Sharding) -> view::Sharding {
         Sharding::Whole => view::Sharding::Whole,
         Sharding::Split { axis: Axis::Rows, parts } => view::Sharding::Rows { parts },
         Sharding::Split { axis: Axis::Columns, parts } => view::Sharding::Columns { parts },
+        Sharding::Split { axis: Axis::Experts, parts } => view::Sharding::Experts { parts },
         Sharding::Partial => view::Sharding::Partial,
     }
 }

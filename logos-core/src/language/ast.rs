@@ -141,6 +141,8 @@ pub enum Axis {
     Rows,
     /// Columns.
     Columns,
+    /// The experts of their weight, which are copies of it.
+    Experts,
 }
 
 /// How a value lies over the chips.
@@ -165,6 +167,7 @@ impl fmt::Display for Sharding {
             Sharding::Whole => f.write_str("whole"),
             Sharding::Split { axis: Axis::Rows, parts } => write!(f, "split rows {parts} ways"),
             Sharding::Split { axis: Axis::Columns, parts } => write!(f, "split columns {parts} ways"),
+            Sharding::Split { axis: Axis::Experts, parts } => write!(f, "split experts {parts} ways"),
             Sharding::Partial => f.write_str("partial"),
         }
     }

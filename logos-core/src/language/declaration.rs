@@ -121,8 +121,9 @@ fn split(reader: &mut Reader<'_>, chips: u32) -> Result<Sharding, Fault> {
     let axis = match reader.word() {
         Some("rows") => Axis::Rows,
         Some("columns") => Axis::Columns,
-        Some(word) => return Err(reader.here(unknown("axis", word, ["rows", "columns"]))),
-        None => return Err(reader.unexpected("`rows` or `columns`")),
+        Some("experts") => Axis::Experts,
+        Some(word) => return Err(reader.here(unknown("axis", word, ["rows", "columns", "experts"]))),
+        None => return Err(reader.unexpected("`rows`, `columns` or `experts`")),
     };
     reader.at += 1;
     if reader.kind() != Kind::Number {

@@ -60,6 +60,10 @@ fn declared_sharding(program: &Program, value: &Value, role: &Role) -> Result<()
         Sharding::Partial => return refuse("whole or split: no declared value is a partial sum".into()),
         Sharding::Split { axis: Axis::Rows, parts } => (value.shape.rows, parts, Axis::Rows),
         Sharding::Split { axis: Axis::Columns, parts } => (value.shape.cols, parts, Axis::Columns),
+        Sharding::Split { axis: Axis::Experts, .. } if *role != Role::Weight => {
+            return refuse("whole or split otherwise: weights alone have experts".into());
+        }
+        Sharding::Split { axis: Axis::Experts, parts } => (value.shape.seqs, parts, Axis::Experts),
     };
     if parts == 0 || !program.chips.is_multiple_of(parts) {
         return refuse(format!("split into a divisor of the {} chips", program.chips));
@@ -74,7 +78,8 @@ fn declared_sharding(program: &Program, value: &Value, role: &Role) -> Result<()
         (Storage::Q8_0 | Storage::Mxfp4, Axis::Rows) => (BLOCK_ROWS, "rows"),
         (Storage::F8E4M3, Axis::Rows) => (SCALED, "rows"),
         (Storage::F8E4M3, Axis::Columns) => (SCALED, "columns"),
-        (Storage::Q8_0 | Storage::Mxfp4, Axis::Columns)
+        (Storage::Q8_0 | Storage::Mxfp4, Axis::Columns | Axis::Experts)
+        | (Storage::F8E4M3, Axis::Experts)
         | (Storage::F32 | Storage::F16 | Storage::Bf16 | Storage::I32, _) => return Ok(()),
     };
     if !(extent / parts).is_multiple_of(block) {

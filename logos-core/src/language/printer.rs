@@ -69,6 +69,7 @@ fn write_declaration(text: &mut String, program: &Program, value: &Value, role: 
             text.push_str(match axis {
                 Axis::Rows => ", split rows",
                 Axis::Columns => ", split columns",
+                Axis::Experts => ", split experts",
             });
             if parts != program.chips {
                 write!(text, " {parts} {}", if parts == 1 { "way" } else { "ways" })?;

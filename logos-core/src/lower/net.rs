@@ -355,6 +355,7 @@ pub fn share(value: &Value, axis: Axis) -> u64 {
     let whole = match axis {
         Axis::Rows => value.shape.rows,
         Axis::Columns => value.shape.cols,
+        Axis::Experts => value.shape.seqs,
     };
     match value.sharding {
         Sharding::Split { axis: cut, parts } if cut == axis => u64::from(whole) / u64::from(parts.max(1)),

@@ -166,7 +166,7 @@ impl Operation for AttentionOp {
                 match of_k {
                     Sharding::Whole => 1,
                     Sharding::Split { axis: Axis::Columns, parts } => parts,
-                    Sharding::Split { axis: Axis::Rows, .. } | Sharding::Partial => {
+                    Sharding::Split { axis: Axis::Rows | Axis::Experts, .. } | Sharding::Partial => {
                         return Err(wrong_sharding(Self::FORM.name, "k", k, "split columns"));
                     }
                 }

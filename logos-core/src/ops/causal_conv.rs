@@ -77,7 +77,7 @@ impl Operation for CausalConv {
         let x = operands.at(0);
         match x.sharding {
             Sharding::Whole | Sharding::Split { axis: Axis::Columns, .. } => {}
-            Sharding::Split { axis: Axis::Rows, .. } | Sharding::Partial => {
+            Sharding::Split { axis: Axis::Rows | Axis::Experts, .. } | Sharding::Partial => {
                 return Err(wrong_sharding(Self::FORM.name, "x", x, "whole or split columns"));
             }
         }

@@ -28,7 +28,7 @@ pub(super) fn unary_sharding(
     match (a.sharding, on_partial) {
         (Sharding::Whole | Sharding::Split { axis: Axis::Columns, .. }, _) => Ok(a.sharding),
         (Sharding::Partial, OnPartial::Linear) => Ok(a.sharding),
-        (Sharding::Partial, OnPartial::Refused) | (Sharding::Split { axis: Axis::Rows, .. }, _) => {
+        (Sharding::Partial, OnPartial::Refused) | (Sharding::Split { axis: Axis::Rows | Axis::Experts, .. }, _) => {
             Err(wrong_sharding(op, "its operand", a, "whole or split columns"))
         }
     }
@@ -57,7 +57,9 @@ pub(super) fn equal_sharding(
         if a.sharding == Sharding::Partial && is_weight(b) {
             return Err(Problem::BiasOnPartial { name: a.name.as_str().into(), bias: b.name.as_str().into() });
         }
-        if a.sharding == Sharding::Partial || matches!(a.sharding, Sharding::Split { axis: Axis::Rows, .. }) {
+        if a.sharding == Sharding::Partial
+            || matches!(a.sharding, Sharding::Split { axis: Axis::Rows | Axis::Experts, .. })
+        {
             return Err(wrong_sharding(op, names[0], a, "whole or split columns"));
         }
         if b.sharding != a.sharding {
@@ -84,7 +86,7 @@ pub(super) fn head_wise_sharding(op: &'static str, heads: u32, operands: Operand
         Sharding::Split { axis: Axis::Columns, .. } => {
             Err(wrong_sharding(op, "x", x, format!("split into whole heads, and it has {heads}")))
         }
-        Sharding::Split { axis: Axis::Rows, .. } | Sharding::Partial => {
+        Sharding::Split { axis: Axis::Rows | Axis::Experts, .. } | Sharding::Partial => {
             Err(wrong_sharding(op, "x", x, "whole or split columns"))
         }
     }

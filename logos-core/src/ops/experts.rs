@@ -7,7 +7,7 @@ use super::operation::{
 };
 use super::sigmoid::sigmoid;
 use super::silu::silu;
-use crate::language::ast::{Element, Shape, Sharding, ValueId};
+use crate::language::ast::{Axis, Element, Shape, Sharding, ValueId};
 use crate::language::error::Problem;
 use crate::lower::{Bound, Lower, LowerError, Net, Slot, Want, matrix_bytes, storage_bytes};
 use crate::reference::{Chip, Chips, Data, Evaluate, Matrix, matrix_product_from};
@@ -18,7 +18,8 @@ use crate::spec::Activation;
 ///
 /// # Operands
 /// `x: [m, h]`, `r: [m, 2 k]` (a router's result); weights of `E` experts: `gate, up: E of [h, n]`, `down: E of [n, h']`,
-/// and either none or all of their biases `E of [1, n]` (gate, up) and `E of [1, h']` (down). Result `[m, h']`.
+/// and either none or all of their biases `E of [1, n]` (gate, up) and `E of [1, h']` (down). Result `[m, h']`. Over several chips
+/// each has a part of every expert, or the weights are all split by experts and each has whole ones of its own; the result is partial.
 /// # Text
 /// `experts of x by r through Wg, Wu and Wd with bg, bu and bd, count 128, top 8, activation silu`
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,15 +141,18 @@ impl Operation for ExpertsOp {
     }
 
     fn sharding(&self, operands: Operands<'_>) -> Result<Sharding, Problem> {
-        let chips = operands.chips();
-        let split = operands.at(2).sharding != Sharding::Whole;
-        let (of_inner, of_down, result) = if split {
-            (columns(chips), rows(chips), Sharding::Partial)
-        } else {
-            (Sharding::Whole, Sharding::Whole, Sharding::Whole)
+        let (chips, whole) = (operands.chips(), Sharding::Whole);
+        let (of_inner, of_down, bias_of_down, result) = match operands.at(2).sharding {
+            Sharding::Whole => (whole, whole, whole, whole),
+            Sharding::Split { axis: Axis::Experts, .. } => {
+                let own = Sharding::Split { axis: Axis::Experts, parts: chips };
+                (own, own, own, Sharding::Partial)
+            }
+            Sharding::Split { axis: Axis::Rows | Axis::Columns, .. } | Sharding::Partial => {
+                (columns(chips), rows(chips), whole, Sharding::Partial)
+            }
         };
-        let whole = Sharding::Whole;
-        let expected = [whole, whole, of_inner, of_inner, of_down, of_inner, of_inner, whole];
+        let expected = [whole, whole, of_inner, of_inner, of_down, of_inner, of_inner, bias_of_down];
         for (index, expected) in expected.into_iter().enumerate() {
             if let Some(operand) = operands.get(index) {
                 expect_sharding(Self::FORM.name, NAMES[index], operand, expected)?;
@@ -188,26 +192,46 @@ impl Operation for ExpertsOp {
 }
 
 impl Evaluate for ExpertsOp {
-    /// A row's experts are summed in ascending order. Where the weights are cut, each chip adds its part of down's bias, the
+    /// A row's experts are summed in ascending order. Where each is cut, each chip adds its part of down's bias, the
     /// bias over the chips.
     fn evaluate(&self, chips: &mut Chips<'_>) -> Vec<Data> {
-        let parts = match chips.value(4).sharding {
-            Sharding::Whole | Sharding::Partial => 1,
-            Sharding::Split { parts, .. } => parts,
-        };
+        let down = chips.value(4).sharding;
         chips.each(|chip| {
             let mut y = Matrix::zeros(chip.real(0).rows(), chip.real(4).cols());
-            for expert in 0..self.count as usize {
-                self.expert(chip, expert, parts as f32, &mut y);
+            for (place, expert) in own(self.count, down, chip.index()).enumerate() {
+                self.expert(chip, (place, expert), bias_parts(down), &mut y);
             }
             y
         })
     }
 }
 
+/// The experts whose weights a chip has: all, or, where they lie whole over the chips, its own.
+fn own(count: u32, sharding: Sharding, chip: usize) -> std::ops::Range<usize> {
+    let each = count / expert_parts(sharding);
+    let first = if each == count { 0 } else { chip * each as usize };
+    first..first + each as usize
+}
+
+/// Parts that whole experts lie in.
+fn expert_parts(sharding: Sharding) -> u32 {
+    match sharding {
+        Sharding::Split { axis: Axis::Experts, parts } => parts.max(1),
+        Sharding::Split { axis: Axis::Rows | Axis::Columns, .. } | Sharding::Whole | Sharding::Partial => 1,
+    }
+}
+
+/// Chips that each add a part of an expert's output bias.
+fn bias_parts(sharding: Sharding) -> f32 {
+    match sharding {
+        Sharding::Split { axis: Axis::Rows | Axis::Columns, parts } => parts as f32,
+        Sharding::Split { axis: Axis::Experts, .. } | Sharding::Whole | Sharding::Partial => 1.0,
+    }
+}
+
 impl ExpertsOp {
-    /// Adds what one expert makes of the rows that are routed to it.
-    fn expert(&self, chip: Chip<'_>, expert: usize, parts: f32, y: &mut Matrix) {
+    /// Adds what one expert, and the place of its weights among the chip's, makes of the rows that are routed to it.
+    fn expert(&self, chip: Chip<'_>, (place, expert): (usize, usize), parts: f32, y: &mut Matrix) {
         let (x, r) = (chip.real(0), chip.real(1));
         let top = self.top as usize;
         let score = |row: usize| {
@@ -224,11 +248,11 @@ impl ExpertsOp {
             input.row_mut(to).iter_mut().zip(x.row(row)).for_each(|(to, x)| *to = x * factor);
         }
         let product = |x: &Matrix, weight: usize| {
-            let mut y = matrix_product_from(x, chip.real(weight), expert * x.cols());
+            let mut y = matrix_product_from(x, chip.real(weight), place * x.cols());
             if let Some(bias) = chip.optional(weight + 3) {
                 let part = if weight == 4 { parts } else { 1.0 };
                 for row in 0..y.rows() {
-                    y.row_mut(row).iter_mut().zip(bias.row(expert)).for_each(|(y, b)| *y += b / part);
+                    y.row_mut(row).iter_mut().zip(bias.row(place)).for_each(|(y, b)| *y += b / part);
                 }
             }
             y
@@ -267,7 +291,8 @@ impl Lower for ExpertsOp {
         if net.groups != 1 {
             return Err(LowerError::Form { what: "experts need all rows of a step in one group" });
         }
-        let (block, slots) = slots(net.rows, u64::from(self.count), u64::from(self.top));
+        let parts = expert_parts(net.value(up).sharding);
+        let (block, slots) = slots(net.rows, u64::from(self.count / parts), u64::from(self.top));
         let inner = net.cx.cols(up);
         let tiles = inner.div_ceil(u64::from(net.cx.unit.tile)).max(1);
         let tile = inner.div_ceil(tiles);
@@ -334,9 +359,10 @@ impl Lower for ExpertsOp {
 /// Elementwise operations of an activation, an element.
 const ACTIVATION_OPS: u64 = 9;
 
-/// Rows of a block, and blocks of rows of one expert that a step of so many rows can make at most.
+/// Rows of a block, and blocks of rows of one expert that a step of so many rows can make at most on a chip of so many
+/// experts. Of experts that lie whole over the chips a chip may have all that every row chooses.
 fn slots(rows: u64, experts: u64, top: u64) -> (u64, u64) {
-    let routed = rows.saturating_mul(top);
+    let routed = rows.saturating_mul(top.min(experts));
     let block = rows.min(BLOCK);
     let more = if rows > BLOCK { routed / BLOCK } else { 0 };
     (block, experts.min(routed).saturating_add(more))
@@ -344,11 +370,11 @@ fn slots(rows: u64, experts: u64, top: u64) -> (u64, u64) {
 
 #[cfg(any(test, feature = "simulate"))]
 mod fire {
-    use super::{ExpertsOp, activated, slots};
-    use crate::language::Sharding;
+    use super::{ExpertsOp, activated, bias_parts, own, slots};
     use crate::reference::{Data, Matrix};
     use crate::simulate::machine::{Fire, Firing, Token, Trouble};
     use crate::spatial::Primitive;
+    use std::ops::Range;
     use std::sync::Arc;
 
     /// A block of rows that are routed to one expert: each row with its score.
@@ -359,17 +385,18 @@ mod fire {
 
     impl Fire for ExpertsOp {
         fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
-            let (_, slots) = slots(firing.group_rows as u64, u64::from(self.count), u64::from(self.top));
+            let own = own(self.count, firing.program.value(firing.operand(4)?).sharding, firing.chip);
+            let (_, slots) = slots(firing.group_rows as u64, own.len() as u64, u64::from(self.top));
             let tiles = (firing.firings / slots as usize).max(1);
             let (slot, n) = (firing.index / tiles, firing.index % tiles);
             match (firing.primitive, firing.part) {
                 (Primitive::Gather, part) => {
-                    let block = self.block(&*firing.held(0)?, firing.group_rows, slot);
+                    let block = self.block(&*firing.held(0)?, firing.group_rows, own.clone(), slot);
                     let Some(block) = block else { return nothing(firing) };
-                    self.gather(firing, part as usize, block.expert, n, tiles)
+                    self.gather(firing, part as usize, block.expert - own.start, n, tiles)
                 }
                 (Primitive::GemmA, _) => {
-                    let block = self.block(&*firing.held(1)?, firing.group_rows, slot);
+                    let block = self.block(&*firing.held(1)?, firing.group_rows, own.clone(), slot);
                     let Some(block) = block else { return nothing(firing) };
                     let x = firing.held(0)?;
                     let mut input = Matrix::zeros(block.rows.len(), x.cols());
@@ -400,7 +427,7 @@ mod fire {
                     firing.pass(gate.with_data(act));
                     Ok(())
                 }
-                (Primitive::GemmB, _) => self.add_down(firing, slot, n),
+                (Primitive::GemmB, _) => self.add_down(firing, own, slot, n),
                 _ => Err(Trouble::Part { part: firing.part }),
             }
         }
@@ -413,9 +440,9 @@ mod fire {
     }
 
     impl ExpertsOp {
-        /// The block of a slot: the experts in ascending order, the rows of each in blocks.
-        fn block(&self, routed: &Matrix, group_rows: usize, slot: usize) -> Option<Block> {
-            let (size, _) = slots(group_rows as u64, u64::from(self.count), u64::from(self.top));
+        /// The block of a slot: the chip's own experts in ascending order, the rows of each in blocks.
+        fn block(&self, routed: &Matrix, group_rows: usize, own: Range<usize>, slot: usize) -> Option<Block> {
+            let (size, _) = slots(group_rows as u64, own.len() as u64, u64::from(self.top));
             let mut of_expert: Vec<Vec<(usize, f32)>> = vec![Vec::new(); self.count as usize];
             for row in 0..routed.rows() {
                 let (ids, scores) = routed.row(row).split_at(self.top as usize);
@@ -423,13 +450,13 @@ mod fire {
                     of_expert.get_mut(*id as usize)?.push((row, *score));
                 }
             }
-            let blocks = of_expert.iter().enumerate();
+            let blocks = of_expert.iter().enumerate().take(own.end).skip(own.start);
             let mut blocks =
                 blocks.flat_map(|(expert, rows)| rows.chunks(size as usize).map(move |rows| (expert, rows)));
             blocks.nth(slot).map(|(expert, rows)| Block { expert, rows: rows.to_vec() })
         }
 
-        /// A tile of an expert's weight, or of its bias.
+        /// A tile of the weight of an expert, by its place among the chip's, or of its bias.
         fn gather(
             &self,
             firing: &mut Firing<'_>,
@@ -453,27 +480,24 @@ mod fire {
         }
 
         /// Adds a tile's share of a block's result to its rows; the bias with the block's first tile.
-        fn add_down(&self, firing: &mut Firing<'_>, slot: usize, n: usize) -> Result<(), Trouble> {
+        fn add_down(&self, firing: &mut Firing<'_>, own: Range<usize>, slot: usize, n: usize) -> Result<(), Trouble> {
             let columns = firing.cols(firing.result);
             if firing.index == 0 {
                 firing.memory.matrices = vec![Matrix::zeros(firing.all_rows, columns)];
             }
             let mut sum = firing.memory.matrices.pop().ok_or(Trouble::Absent { what: "sum" })?;
             if let Token::Data(Data::Real(act)) = firing.token(0, 0)?.clone()
-                && let Some(block) = self.block(&*firing.held(1)?, firing.group_rows, slot)
+                && let Some(block) = self.block(&*firing.held(1)?, firing.group_rows, own, slot)
             {
                 let mut out = Matrix::zeros(act.rows(), columns);
                 firing.weight(2, 0)?.add_product(&act, &mut out);
                 if n == 0 && firing.has_port(3) {
-                    // Each chip adds its part of the bias, which is whole on all of them.
-                    let parts = match firing.program.value(firing.operand(4)?).sharding {
-                        Sharding::Whole | Sharding::Partial => 1,
-                        Sharding::Split { parts, .. } => parts,
-                    };
+                    // Where experts are cut, each chip adds its part of the bias, which is whole on all of them.
+                    let parts = bias_parts(firing.program.value(firing.operand(4)?).sharding);
                     let bias = firing.row(3, 0)?;
                     for row in 0..out.rows() {
                         let out = out.row_mut(row).iter_mut();
-                        out.zip(bias.row(0)).for_each(|(out, b)| *out += b / parts as f32);
+                        out.zip(bias.row(0)).for_each(|(out, b)| *out += b / parts);
                     }
                 }
                 for (from, &(row, score)) in block.rows.iter().enumerate() {
@@ -519,5 +543,8 @@ mod tests {
         assert_eq!(slots(1, 128, 8), (1, 8));
         assert_eq!(slots(8, 128, 8), (8, 64));
         assert_eq!(slots(512, 128, 8), (64, 128 + 64));
+        // Of 16 of the 128 on a chip, at worst all that a row chooses; of four, four.
+        assert_eq!((slots(1, 16, 8), slots(8, 16, 8), slots(512, 16, 8)), ((1, 8), (8, 16), (64, 16 + 64)));
+        assert_eq!((slots(1, 4, 8), slots(512, 4, 8)), ((1, 4), (64, 4 + 32)));
     }
 }

@@ -21,7 +21,26 @@ pub struct HeadMatMul {
     /// Heads (whole count).
     pub heads: u32,
     /// The axis of `W` that its blocks lie along.
-    pub along: Axis,
+    pub along: Along,
+}
+
+/// The axis of a weight that heads' blocks follow one another along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// Rows.
+    Rows,
+    /// Columns.
+    Columns,
+}
+
+impl Along {
+    /// The axis, of any value.
+    pub const fn axis(self) -> Axis {
+        match self {
+            Along::Rows => Axis::Rows,
+            Along::Columns => Axis::Columns,
+        }
+    }
 }
 
 impl HeadMatMul {
@@ -30,10 +49,10 @@ impl HeadMatMul {
         let (x, w) = (operands.at(0), operands.at(1));
         let inner = head_columns("x", x, self.heads)?;
         match self.along {
-            Axis::Rows if w.shape.rows == x.shape.cols => Ok(w.shape.cols),
-            Axis::Rows => Err(wrong_shape("W", w, format!("{} rows high, as `{}` is wide", x.shape.cols, x.name))),
-            Axis::Columns if w.shape.rows == inner => head_columns("W", w, self.heads),
-            Axis::Columns => Err(wrong_shape("W", w, format!("{inner} rows high, as a head of `{}` is wide", x.name))),
+            Along::Rows if w.shape.rows == x.shape.cols => Ok(w.shape.cols),
+            Along::Rows => Err(wrong_shape("W", w, format!("{} rows high, as `{}` is wide", x.shape.cols, x.name))),
+            Along::Columns if w.shape.rows == inner => head_columns("W", w, self.heads),
+            Along::Columns => Err(wrong_shape("W", w, format!("{inner} rows high, as a head of `{}` is wide", x.name))),
         }
     }
 }
@@ -62,14 +81,14 @@ impl Operation for HeadMatMul {
 
     fn attributes(&self) -> Words {
         let along = match self.along {
-            Axis::Columns => 0,
-            Axis::Rows => 1,
+            Along::Columns => 0,
+            Along::Rows => 1,
         };
         [self.heads, along, 0, 0, 0, 0]
     }
 
     fn from_attributes(words: Words) -> Self {
-        HeadMatMul { heads: words[0], along: if words[1] == 0 { Axis::Columns } else { Axis::Rows } }
+        HeadMatMul { heads: words[0], along: if words[1] == 0 { Along::Columns } else { Along::Rows } }
     }
 
     fn shape(&self, operands: Operands<'_>) -> Result<Shape, Problem> {
@@ -91,7 +110,7 @@ impl Operation for HeadMatMul {
         let of_weight = match x.sharding {
             Sharding::Whole => Sharding::Whole,
             Sharding::Split { axis: Axis::Columns, parts } if self.heads.is_multiple_of(parts.max(1)) => {
-                Sharding::Split { axis: self.along, parts }
+                Sharding::Split { axis: self.along.axis(), parts }
             }
             Sharding::Split { .. } | Sharding::Partial => {
                 let expected = format!("whole, or split into whole heads, and it has {}", self.heads);
@@ -117,8 +136,8 @@ impl Evaluate for HeadMatMul {
             let inner = chip.head_columns(0, self.heads);
             let heads = x.cols() / inner;
             let width = match self.along {
-                Axis::Rows => w.cols(),
-                Axis::Columns => w.cols() / heads,
+                Along::Rows => w.cols(),
+                Along::Columns => w.cols() / heads,
             };
             let mut y = Matrix::zeros(x.rows(), heads * width);
             for row in 0..x.rows() {
@@ -126,8 +145,8 @@ impl Evaluate for HeadMatMul {
                     let y = &mut y.row_mut(row)[head * width..(head + 1) * width];
                     for (k, x) in x.row(row)[head * inner..(head + 1) * inner].iter().enumerate() {
                         let block = match self.along {
-                            Axis::Rows => w.row(head * inner + k),
-                            Axis::Columns => &w.row(k)[head * width..(head + 1) * width],
+                            Along::Rows => w.row(head * inner + k),
+                            Along::Columns => &w.row(k)[head * width..(head + 1) * width],
                         };
                         for (y, w) in y.iter_mut().zip(block) {
                             *y += x * w;
@@ -167,8 +186,8 @@ impl Lower for HeadMatMul {
 
 #[cfg(any(test, feature = "simulate"))]
 mod fire {
+    use super::Along;
     use super::HeadMatMul;
-    use crate::language::Axis;
     use crate::reference::{Data, Matrix};
     use crate::simulate::machine::{Fire, Firing, Trouble, part_of};
     use crate::spatial::Primitive;
@@ -184,8 +203,8 @@ mod fire {
                 Primitive::Load => {
                     let head = firing.index;
                     match self.along {
-                        Axis::Rows => firing.load_weight(w, head * inner..(head + 1) * inner, 0..usize::MAX),
-                        Axis::Columns => firing.load_weight(w, 0..usize::MAX, head * width..(head + 1) * width),
+                        Along::Rows => firing.load_weight(w, head * inner..(head + 1) * inner, 0..usize::MAX),
+                        Along::Columns => firing.load_weight(w, 0..usize::MAX, head * width..(head + 1) * width),
                     }
                 }
                 Primitive::GemmA => {

@@ -69,8 +69,12 @@ impl Operation for MatMul {
                 Sharding::Split { axis: Axis::Columns, parts },
                 Sharding::Whole | Sharding::Split { axis: Axis::Columns, .. } | Sharding::Partial,
             ) => refuse("W", w, format!("split rows {parts} ways, as `{}` is split by columns", x.name)),
+            (
+                Sharding::Whole | Sharding::Split { axis: Axis::Columns, .. },
+                Sharding::Split { axis: Axis::Experts, .. },
+            ) => refuse("W", w, "whole or split by rows or columns".to_owned()),
             (Sharding::Whole, Sharding::Partial) => refuse("W", w, "whole or split".to_owned()),
-            (Sharding::Split { axis: Axis::Rows, .. } | Sharding::Partial, _) => {
+            (Sharding::Split { axis: Axis::Rows | Axis::Experts, .. } | Sharding::Partial, _) => {
                 refuse("x", x, "whole or split columns".to_owned())
             }
         }

@@ -48,7 +48,7 @@ pub use gated_delta::GatedDeltaOp;
 pub use gather_over_chips::GatherOverChips;
 pub use geglu::GeGlu;
 pub use gelu::Gelu;
-pub use head_matmul::HeadMatMul;
+pub use head_matmul::{Along, HeadMatMul};
 pub use l2_norm::L2Norm;
 pub use last_row::LastRow;
 pub use latent_attention::LatentAttentionOp;

@@ -29,7 +29,7 @@ fn words_are_those_of_the_table_layout() {
     };
     let clamped = Activation::SwigluClamped { alpha: 1.702, limit: 7.0 };
     let experts = ExpertsOp { count: 128, top: 8, activation: clamped, on_input: true };
-    let (rows, columns) = (Axis::Rows, Axis::Columns);
+    let (rows, columns) = (Along::Rows, Along::Columns);
     let table: [(Op, u32, Words); 19] = [
         (RowScale.into(), op::ROW_SCALE, [0; 6]),
         (HeadMatMul { heads: 16, along: rows }.into(), op::HEAD_MATMUL, [16, 1, 0, 0, 0, 0]),
@@ -144,13 +144,13 @@ fn products() {
 fn products_of_heads() {
     let groups = Sharding::Split { axis: Axis::Rows, parts: 2 };
     let weights = [WHOLE, COLUMNS, COLUMN_GROUPS, ROWS, groups];
-    for (along, shape) in [(Axis::Rows, (16, 8)), (Axis::Columns, (4, 64))] {
+    for (along, shape) in [(Along::Rows, (16, 8)), (Along::Columns, (4, 64))] {
         let expected = |x: Sharding, w: Sharding| match (x, w, along) {
             (WHOLE, WHOLE, _)
-            | (COLUMNS, ROWS, Axis::Rows)
-            | (COLUMNS, COLUMNS, Axis::Columns)
-            | (COLUMN_GROUPS, COLUMN_GROUPS, Axis::Columns) => Some(x),
-            (COLUMN_GROUPS, w, Axis::Rows) if w == groups => Some(x),
+            | (COLUMNS, ROWS, Along::Rows)
+            | (COLUMNS, COLUMNS, Along::Columns)
+            | (COLUMN_GROUPS, COLUMN_GROUPS, Along::Columns) => Some(x),
+            (COLUMN_GROUPS, w, Along::Rows) if w == groups => Some(x),
             _ => None,
         };
         for (x, w) in SHARDINGS.into_iter().flat_map(|x| weights.map(|w| (x, w))) {
@@ -164,7 +164,7 @@ fn products_of_heads() {
     // Two heads over four chips.
     let mut b = Builder::new(4, Storage::Bf16);
     let operands = [value(&mut b, "x", COLUMNS), weight(&mut b, 16, 8, ROWS)];
-    assert!(b.bind("y", HeadMatMul { heads: 2, along: Axis::Rows }, &operands).is_err());
+    assert!(b.bind("y", HeadMatMul { heads: 2, along: Along::Rows }, &operands).is_err());
 }
 
 #[test]
@@ -261,19 +261,30 @@ fn attributes_out_of_range_are_refused() {
 
 /// A router's statement and experts' over four chips, changed as asked for: what the experts' result lies as, or the problem.
 fn mixture(change: impl Fn(&mut RouterOp, &mut ExpertsOp), cut: bool) -> Result<Sharding, String> {
+    let lie = if cut { [COLUMNS, COLUMNS, ROWS] } else { [WHOLE; 3] };
+    mixture_over(2, change, lie)
+}
+
+/// The same of six or twelve experts and weights that lie as they are said to.
+fn mixture_over(
+    pairs: u32,
+    change: impl Fn(&mut RouterOp, &mut ExpertsOp),
+    [of_gate, of_up, of_down]: [Sharding; 3],
+) -> Result<Sharding, String> {
+    let count = 3 * pairs;
     let mut router =
         RouterOp { top: 2, score: RouterScore::Softmax, groups: None, two_best: false, normalised: false, scale: 1.0 };
-    let mut experts = ExpertsOp { count: 6, top: 2, activation: Activation::Silu, on_input: false };
+    let mut experts = ExpertsOp { count, top: 2, activation: Activation::Silu, on_input: false };
     change(&mut router, &mut experts);
     let mut b = Builder::new(4, Storage::Bf16);
     let mut declare = |name: &str, role, (seqs, rows, cols), sharding| {
         b.declare(name, role, Shape { seqs, rows, cols }, Element::Real, Storage::Bf16, sharding).unwrap()
     };
-    let (columns, rows) = if cut { (COLUMNS, ROWS) } else { (WHOLE, WHOLE) };
     let x = declare("x", Role::Input, (1, 4, 16), WHOLE);
-    let of_router = declare("wr", Role::Weight, (1, 16, 6), WHOLE);
-    let [gate, up] = ["wg", "wu"].map(|name| declare(name, Role::Weight, (6, 16, 8), columns));
-    let down = declare("wd", Role::Weight, (6, 8, 16), rows);
+    let of_router = declare("wr", Role::Weight, (1, 16, count), WHOLE);
+    let [gate, up] =
+        [("wg", of_gate), ("wu", of_up)].map(|(name, lies)| declare(name, Role::Weight, (count, 16, 8), lies));
+    let down = declare("wd", Role::Weight, (count, 8, 16), of_down);
     let logits = b.bind("l", MatMul, &[x, of_router]).unwrap();
     let r = b.bind("r", router, &[logits]).map_err(|error| error.problem.to_string())?;
     assert_eq!(b.value(r).map(|value| (value.storage, value.shape.cols)), Some((Storage::F32, 2 * router.top)));
@@ -283,6 +294,17 @@ fn mixture(change: impl Fn(&mut RouterOp, &mut ExpertsOp), cut: bool) -> Result<
     b.show(shown).unwrap();
     b.finish().map_err(|error| error.problem.to_string())?;
     Ok(sharding)
+}
+
+#[test]
+fn whole_experts_lie_over_all_chips_in_all_their_weights() {
+    let experts = |parts| Sharding::Split { axis: Axis::Experts, parts };
+    let lie = |lie| mixture_over(4, |_, _| {}, lie);
+    assert_eq!(lie([experts(4); 3]), Ok(PARTIAL));
+    let rows = lie([experts(4), experts(4), ROWS]);
+    assert_eq!(rows, Err("down `wd` must be split experts 4 ways, found split rows 4 ways".to_owned()));
+    assert!(lie([experts(2); 3]).is_err());
+    assert!(lie([COLUMNS, experts(4), ROWS]).is_err());
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn weight(program: &Program, binding: &Binding, layer: u32, shards: &mut Shards<
         }
         let matrix = shards.share(&weight.tensor, &load)?;
         let (rows, cols) = share(program, value);
-        let rows = rows * value.shape.seqs as usize;
+        let rows = rows * crate::lower::share(value, Axis::Experts) as usize;
         if (matrix.rows(), matrix.cols()) != (rows, cols) {
             let found = format!("{} by {}", matrix.rows(), matrix.cols());
             let what =
@@ -223,6 +223,7 @@ fn share(program: &Program, value: &Value) -> (usize, usize) {
         Sharding::Whole | Sharding::Partial => (rows, cols),
         Sharding::Split { axis: Axis::Rows, parts } => (rows / parts as usize, cols),
         Sharding::Split { axis: Axis::Columns, parts } => (rows, cols / parts as usize),
+        Sharding::Split { axis: Axis::Experts, .. } => (rows, cols),
     }
 }
 

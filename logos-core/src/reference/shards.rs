@@ -31,8 +31,8 @@ pub struct Shards<'s> {
     cut: BTreeMap<Key, Arc<Matrix>>,
 }
 
-/// Tensor, whether transposed, ranges of axis 0 and of axis 1, zeros after them.
-type Key = (String, bool, Vec<[u64; 2]>, Vec<[u64; 2]>, u64);
+/// Tensor, whether transposed, range of experts, ranges of axis 0 and of axis 1, zeros after them.
+type Key = (String, bool, [u32; 2], Vec<[u64; 2]>, Vec<[u64; 2]>, u64);
 
 impl<'s> Shards<'s> {
     /// Of a checkpoint.
@@ -44,19 +44,21 @@ impl<'s> Shards<'s> {
     pub(super) fn share(&mut self, stored: &Tensor, load: &Load) -> Result<Arc<Matrix>, LoadError> {
         let ranges = |axis: &[std::ops::Range<u64>]| axis.iter().map(|range| [range.start, range.end]).collect();
         let Slice { axis0, axis1, zeros } = &load.slice;
-        let key = (load.tensor.clone(), load.transposed, ranges(axis0), ranges(axis1), *zeros);
+        let experts = [load.copies.start, load.copies.end];
+        let key = (load.tensor.clone(), load.transposed, experts, ranges(axis0), ranges(axis1), *zeros);
         if let Some(matrix) = self.cut.get(&key) {
             return Ok(matrix.clone());
         }
         let mut matrix = Matrix::default();
         if load.bank.is_some_and(|bank| bank.stacked) {
             let data = self.tensor(stored, &load.tensor)?;
-            let each = data.values.len() / load.copies().max(1) as usize;
-            for expert in data.values.chunks_exact(each.max(1)) {
+            let each = data.shape[1..].iter().product::<usize>().max(1);
+            for expert in data.values.chunks_exact(each).take(load.copies.end as usize).skip(load.copies.start as usize)
+            {
                 matrix.append(cut(&data.shape[1..], expert, load));
             }
         } else {
-            for expert in 0..load.copies() {
+            for expert in load.copies.clone() {
                 let data = self.tensor(stored, &load.tensor_of(expert))?;
                 matrix.append(cut(&data.shape, &data.values, load));
             }

@@ -5,7 +5,7 @@
 
 use super::{DeploymentRequest, Form};
 use crate::chip::{self, Chip};
-use crate::spec::{AttentionSpan, Mixer, ModelSpec};
+use crate::spec::{AttentionSpan, ExpertSplit, Mixer, ModelSpec};
 use crate::{At, Code, Key, Refusal, shard};
 
 /// Most rows of a step: sequences, or tokens of a chunk. Beyond it buffers of one row block leave any chip.
@@ -24,7 +24,7 @@ const ROW_BLOCK: u32 = 64;
 pub fn check(spec: &ModelSpec, chip: &Chip, deployments: &[DeploymentRequest]) -> Vec<Refusal> {
     let mut refusals = check_names(deployments);
     for deployment in deployments {
-        refusals.extend(check_deployment(spec, chip, deployment));
+        refusals.extend(check_deployment(&deployment.of(spec), chip, deployment));
     }
     refusals
 }
@@ -52,12 +52,14 @@ pub fn check_names(deployments: &[DeploymentRequest]) -> Vec<Refusal> {
     refusals
 }
 
-/// Every reason against one deployment's form and sizes, each at its key: the width against the chip and the model, the
+/// Every reason against one deployment's form and sizes, each at its key; the model is the deployment's own
+/// ([`DeploymentRequest::of`]): the width against the chip and the model, the
 /// context, batch, chunk or rows against the model and the limits of exact arithmetic.
 pub fn check_deployment(spec: &ModelSpec, chip: &Chip, deployment: &DeploymentRequest) -> Vec<Refusal> {
     let tp = deployment.chips();
     let mut check = Check { spec, chip, name: &deployment.name, tp, refusals: Vec::new() };
     check.width(tp);
+    check.experts(deployment.experts);
     match deployment.form {
         Form::Forward { rows } => check.forward(rows),
         Form::Decode { ctx, batch } => {
@@ -105,6 +107,14 @@ impl Check<'_> {
         }
     }
 
+    fn experts(&mut self, split: ExpertSplit) {
+        if split == ExpertSplit::Parallel && !self.spec.has_experts() {
+            let message = "the model has no experts that could lie whole over the chips";
+            let help = "leave `experts` out: a dense block is cut by columns";
+            self.refusals.push(Refusal::new(Code::TpSplit, self.at(Key::Experts), message).help(help));
+        }
+    }
+
     /// Whether the context is one.
     fn ctx(&mut self, ctx: u32) -> bool {
         let most = self.spec.max_context;
@@ -131,7 +141,7 @@ impl Check<'_> {
         let code = match key {
             Key::Batch => Code::BatchRange,
             Key::Chunk => Code::ChunkRange,
-            Key::Rows | Key::Form | Key::Tp | Key::Ctx => Code::RowsRange,
+            Key::Rows | Key::Form | Key::Tp | Key::Ctx | Key::Experts => Code::RowsRange,
         };
         let message = match n {
             0 => format!("a step of 0 {what}s computes nothing"),
@@ -227,7 +237,7 @@ mod tests {
     use crate::spec::test_models::{llama, qwen35};
 
     fn against(chip: &str, tp: u32, form: Form) -> Vec<(Code, At, String)> {
-        let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(tp) };
+        let deployment = DeploymentRequest::new("D", form, Some(tp));
         let refusals = check_deployment(&qwen35(), lookup(chip).unwrap(), &deployment);
         assert!(refusals.iter().all(|r| r.help.is_some()), "{refusals:?}");
         refusals.into_iter().map(|r| (r.code, r.at, r.message)).collect()
@@ -240,7 +250,7 @@ mod tests {
     #[test]
     fn a_width_left_out_is_the_widest_admitted_in_a_rack() {
         let width = |spec: &ModelSpec, chip: &str| {
-            let deployment = DeploymentRequest { name: "D".into(), form: decode(1024, 1), tp: None };
+            let deployment = DeploymentRequest::new("D", decode(1024, 1), None);
             deployment.at_width(spec, lookup(chip).unwrap()).tp
         };
         // A rack of SN50 has 16 chips; 24 query heads do not split over them. SN30's rate between chips is not published.
@@ -320,7 +330,7 @@ mod tests {
     fn names_become_constants() {
         let named = |names: &[&str]| {
             let form = decode(1, 1);
-            let all: Vec<_> = names.iter().map(|&n| DeploymentRequest { name: n.into(), form, tp: Some(1) }).collect();
+            let all: Vec<_> = names.iter().map(|&n| DeploymentRequest::new(n, form, Some(1))).collect();
             check_names(&all).into_iter().map(|r| (r.code, r.at)).collect::<Vec<_>>()
         };
         assert_eq!(named(&["DECODE", "_1", "decode_8x"]), []);
@@ -330,7 +340,7 @@ mod tests {
         }
         assert_eq!(named(&["A", "B", "A"]), bad("A"));
         assert_eq!(named(&[]), [(Code::RequestForm, At::Request)]);
-        let all = [DeploymentRequest { name: "A".into(), form: decode(0, 1), tp: Some(1) }];
+        let all = [DeploymentRequest::new("A", decode(0, 1), Some(1))];
         assert_eq!(check(&llama(), lookup("SN50").unwrap(), &all).len(), 1);
     }
 }

@@ -1,8 +1,8 @@
 //! What of the experts goes to DDR where HBM does not hold all weights.
 
 use crate::kinds::KindProgram;
-use crate::language::ast::{Origin, Role, Statement, ValueId};
-use crate::lower::Homes;
+use crate::language::ast::{Axis, Origin, Role, Statement, ValueId};
+use crate::lower::{Homes, share};
 use crate::ops::Op;
 use crate::spatial::Tier;
 
@@ -39,8 +39,8 @@ pub fn offload(programs: &[KindProgram], homes: &mut [Homes], rows: u64, excess:
     gone
 }
 
-/// Every weight of experts, with its bytes and what of them a step reads: of each layer as many experts as its tokens
-/// choose, at most.
+/// Every weight of experts, with its bytes and what of them a step reads: of each layer as many of the chip's experts as
+/// the step's tokens choose, at most.
 fn weights(programs: &[KindProgram], rows: u64) -> Vec<Weight> {
     let mut weights = Vec::new();
     for (program, kind) in programs.iter().enumerate() {
@@ -51,7 +51,7 @@ fn weights(programs: &[KindProgram], rows: u64) -> Vec<Weight> {
                 if value.origin != Origin::Declared(Role::Weight) {
                     continue;
                 }
-                let copies = u64::from(value.shape.seqs).max(1);
+                let copies = share(value, Axis::Experts).max(1);
                 let read = rows.saturating_mul(u64::from(op.top)).min(copies);
                 let all = bytes(kind, value);
                 let one = all / copies / layers(kind);

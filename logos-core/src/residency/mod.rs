@@ -30,7 +30,7 @@ use crate::lower::{share, storage_bytes};
 fn bytes(kind: &KindProgram, value: &Value) -> u64 {
     let elements = share(value, Axis::Rows).saturating_mul(share(value, Axis::Columns));
     let one = storage_bytes(elements, value.storage);
-    one.saturating_mul(u64::from(value.shape.seqs)).saturating_mul(layers(kind))
+    one.saturating_mul(share(value, Axis::Experts)).saturating_mul(layers(kind))
 }
 
 /// Layers that run a program; of one that is no layer's, 1: it runs once a step.

@@ -7,7 +7,7 @@ use crate::{chip, config, kinds};
 /// A released model's deployment, compiled and checked.
 fn bundle(slug: &str, chip: &str, tp: u32, form: Form) -> Vec<u32> {
     let config = released(slug);
-    let deployments = [DeploymentRequest { name: "D".into(), form, tp: Some(tp) }];
+    let deployments = [DeploymentRequest::new("D", form, Some(tp))];
     let weights = Weights::Config;
     let request = Request {
         model: slug,

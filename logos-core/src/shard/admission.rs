@@ -4,7 +4,8 @@ use std::fmt::{self, Write};
 
 use crate::refusal::{At, Code, Refusal};
 use crate::spec::{
-    Attention, FeedForward, GatedDelta, LatentAttention, Mixer, Mlp, ModelSpec, Norm, NormKind, QkNorm, Vocabulary,
+    Attention, ExpertSplit, FeedForward, GatedDelta, LatentAttention, Mixer, Mlp, ModelSpec, Norm, NormKind, QkNorm,
+    Vocabulary,
 };
 
 /// Why a model does not split over a number of chips. The sizes are the whole model's.
@@ -61,6 +62,13 @@ pub enum SplitReason {
     FeedForward {
         /// Columns.
         columns: u32,
+        /// Chips.
+        chips: u32,
+    },
+    /// Experts, whole on a chip.
+    Experts {
+        /// Experts.
+        count: u32,
         /// Chips.
         chips: u32,
     },
@@ -121,6 +129,10 @@ impl fmt::Display for SplitReason {
                 let columns_ = count(columns, "feed-forward column");
                 write!(f, "the {columns_} {} not split over {chips} chips", does(columns))
             }
+            SplitReason::Experts { count: experts, chips } => {
+                let experts_ = count(experts, "whole expert");
+                write!(f, "the {experts_} {} not split over {chips} chips", does(experts))
+            }
             SplitReason::Expert { columns, chips } => {
                 let columns_ = count(columns, "expert column");
                 write!(f, "the {columns_} {} not split over {chips} chips", does(columns))
@@ -162,7 +174,14 @@ pub fn admission(spec: &ModelSpec, tp: u32) -> Vec<SplitReason> {
         match &layer.feed_forward {
             FeedForward::Dense(mlp) => against.dense(mlp),
             FeedForward::Experts(experts) => {
-                against.splits(experts.expert.width, |columns, chips| SplitReason::Expert { columns, chips });
+                match spec.expert_split {
+                    ExpertSplit::Columns => {
+                        against.splits(experts.expert.width, |columns, chips| SplitReason::Expert { columns, chips });
+                    }
+                    ExpertSplit::Parallel => {
+                        against.splits(experts.count, |count, chips| SplitReason::Experts { count, chips });
+                    }
+                }
                 if let Some(shared) = &experts.shared {
                     against.splits(shared.width, |columns, chips| SplitReason::SharedExpert { columns, chips });
                 }

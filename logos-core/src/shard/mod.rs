@@ -9,7 +9,7 @@ mod admission;
 mod slice;
 
 pub use admission::{SplitReason, admission, admits, padding_admits, widths};
-pub use slice::{Slice, SliceError, Stored, slice};
+pub use slice::{Slice, SliceError, Stored, experts, slice};
 
 #[cfg(test)]
 mod tests;

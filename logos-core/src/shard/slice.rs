@@ -86,12 +86,12 @@ pub fn slice(stored: Stored<'_>, sharding: Sharding, chips: u32, chip: u32) -> R
     let (taken, other) = (0..weight.take.len() + u64::from(padding), 0..other);
     let (taken, other) = match sharding {
         Sharding::Whole => (taken, other),
+        // Which experts is [`experts`]'s to say; of each it is all.
+        Sharding::Split { axis: Axis::Experts, .. } => (taken, other),
         Sharding::Partial => return Err(SliceError::Partial),
-        Sharding::Split { axis, parts } => {
-            let cut = match (axis, transposed) {
-                (Axis::Columns, true) | (Axis::Rows, false) => StoredAxis::Zero,
-                (Axis::Rows, true) | (Axis::Columns, false) => StoredAxis::One,
-            };
+        Sharding::Split { axis: axis @ (Axis::Rows | Axis::Columns), parts } => {
+            let is_columns = axis == Axis::Columns;
+            let cut = if is_columns == transposed { StoredAxis::Zero } else { StoredAxis::One };
             if cut == along {
                 (part(taken, parts, chips, chip)?, other)
             } else {
@@ -106,6 +106,21 @@ pub fn slice(stored: Stored<'_>, sharding: Sharding, chips: u32, chip: u32) -> R
         StoredAxis::Zero => Slice { axis0: taken, axis1: other, zeros },
         StoredAxis::One => Slice { axis0: other, axis1: taken, zeros },
     })
+}
+
+/// The experts, of `count`, that chip `chip` of `chips` loads of their weight: all, but where they lie whole over the chips.
+///
+/// # Errors
+/// [`SliceError`] where they do not lie evenly.
+pub fn experts(count: u32, sharding: Sharding, chips: u32, chip: u32) -> Result<Range<u32>, SliceError> {
+    match sharding {
+        Sharding::Split { axis: Axis::Experts, parts } => {
+            let own = part(0..u64::from(count), parts, chips, chip)?;
+            // No more than `count`.
+            Ok(own.start as u32..own.end as u32)
+        }
+        Sharding::Split { axis: Axis::Rows | Axis::Columns, .. } | Sharding::Whole | Sharding::Partial => Ok(0..count),
+    }
 }
 
 /// Length of stored axis 1, further axes folded in; 1 for a vector.

@@ -47,7 +47,7 @@ fn ours(reason: SplitReason) -> Kind {
         SplitReason::Expert { .. } => Kind::Expert,
         SplitReason::SharedExpert { .. } => Kind::SharedExpert,
         SplitReason::Vocabulary { .. } => Kind::Vocabulary,
-        SplitReason::NoChips | SplitReason::WholeRowNorm { .. } => panic!("{reason}"),
+        SplitReason::NoChips | SplitReason::WholeRowNorm { .. } | SplitReason::Experts { .. } => panic!("{reason}"),
     }
 }
 

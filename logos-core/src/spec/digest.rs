@@ -10,9 +10,9 @@
 //! - a choice: the number of the variant, from 0 in order of declaration, then its fields;
 //! - a structure: its fields in order of declaration.
 //!
-//! The whole is `logos spec 1` as a string, then [`ModelSpec`] without `model_type`, `as_stored` and `vocabulary`; or, where `as_stored` has an
+//! The whole is `logos spec 1` as a string, then [`ModelSpec`] without `model_type`, `as_stored`, `vocabulary` and `expert_split`; or, where `as_stored` has an
 //! entry, `logos spec 1, as stored`, the entries of the ends and of each distinct layer, each a list of names and storages, then the same.
-//! Before all of it stands `padded` where the vocabulary is. As to `model_type`: that is a name for people, and two
+//! Before all of it stands `padded` where the vocabulary is, and `experts parallel` where whole experts lie over the chips. As to `model_type`: that is a name for people, and two
 //! families that compute the same of the same tensors are the same model.
 //!
 //! Every structure is taken apart completely below, so that a new field cannot be forgotten.
@@ -22,16 +22,18 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Activation, Arrangement, AsStored, Attention, AttentionSpan, Dtype, ExpertTensors, Experts, FeedForward,
-    GatedDelta, Head, Held, LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, QkNorm,
-    Rope, Router, RouterScore, Scaling, Take, Temperature, Tensor, Vocabulary, Weight,
+    Activation, Arrangement, AsStored, Attention, AttentionSpan, Dtype, ExpertSplit, ExpertTensors, Experts,
+    FeedForward, GatedDelta, Head, Held, LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind,
+    Pairing, QkNorm, Rope, Router, RouterScore, Scaling, Take, Temperature, Tensor, Vocabulary, Weight,
 };
 
 /// First of the canonical bytes: another form would begin otherwise.
 const FORM: &str = "logos spec 1";
-/// The same, where tensors are stored otherwise than in the config's dtype: how, then the rest.
 /// Before either, where the vocabulary is padded to lie over the chips.
 const PADDED: &str = "padded";
+/// The same where whole experts lie over the chips.
+const EXPERTS_PARALLEL: &str = "experts parallel";
+/// As [`FORM`], where tensors are stored otherwise than in the config's dtype: how, then the rest.
 const FORM_AS_STORED: &str = "logos spec 1, as stored";
 
 impl ModelSpec {
@@ -47,6 +49,10 @@ impl ModelSpec {
         match self.vocabulary {
             Vocabulary::Exact => {}
             Vocabulary::Padded => out.canon_str(PADDED),
+        }
+        match self.expert_split {
+            ExpertSplit::Columns => {}
+            ExpertSplit::Parallel => out.canon_str(EXPERTS_PARALLEL),
         }
         if self.as_stored.is_empty() {
             out.canon_str(FORM);
@@ -212,6 +218,7 @@ impl Canon for ModelSpec {
             head,
             as_stored: _,
             vocabulary: _,
+            expert_split: _,
         } = self;
         hidden.canon(out);
         vocab.canon(out);

@@ -4,6 +4,7 @@
 mod as_stored;
 mod attention;
 mod digest;
+mod expert_split;
 mod feed_forward;
 mod gated_delta;
 mod inventory;
@@ -17,6 +18,7 @@ mod weights;
 
 pub use as_stored::{AsStored, BLOCK_ROWS, Held, Parts, SCALE_BYTES, SCALED};
 pub use attention::{Attention, AttentionSpan, LatentAttention, QkNorm, Temperature};
+pub use expert_split::ExpertSplit;
 pub use feed_forward::{Activation, ExpertTensors, Experts, FeedForward, Mlp, Router, RouterScore};
 pub use gated_delta::GatedDelta;
 pub use inventory::{Inventory, Stock, Stored, inventory};
@@ -57,6 +59,8 @@ pub struct ModelSpec {
     pub as_stored: AsStored,
     /// Whether the vocabulary is padded to lie over the chips: the deployment's choice, not the config's.
     pub vocabulary: Vocabulary,
+    /// How routed experts lie over the chips: the deployment's choice, not the config's.
+    pub expert_split: ExpertSplit,
 }
 
 /// The output head.

@@ -112,6 +112,7 @@ pub(crate) fn model(
         head: Head { linear: linear("head", hidden, vocab), tied: false, scale: None, softcap: None },
         as_stored: AsStored::default(),
         vocabulary: super::Vocabulary::Exact,
+        expert_split: crate::spec::ExpertSplit::Columns,
     }
 }
 

@@ -7,15 +7,18 @@ use logos_core::checkpoint::load::{ChipStore, Files, Load, Loader, ReadAt, Why};
 use logos_core::checkpoint::{Checkpoint, Storage};
 use logos_core::reference::{RopeLength, Shards, embed};
 use logos_core::simulate::machine::{Machine, Order};
-use logos_core::spec::inventory;
-use logos_core::{Compiled, DeploymentRequest, Description, Form, Request, Vocabulary, Weights, compile, shard};
+use logos_core::spec::{ModelSpec, inventory};
+use logos_core::{
+    Compiled, DeploymentRequest, Description, ExpertSplit, Form, Request, Vocabulary, Weights, compile, shard,
+};
 
 use crate::fixture::{Fixture, path, quantised};
 use crate::{CTX, difference};
 
 fn compiled(fixture: &Fixture, checkpoint: &Checkpoint, form: Form, tp: u32) -> Compiled {
     let description = checkpoint.headers().describe();
-    let deployments = [DeploymentRequest { name: "D".to_owned(), form, tp: Some(tp) }];
+    let experts = fixture.spec.expert_split;
+    let deployments = [DeploymentRequest { experts, ..DeploymentRequest::new("D", form, Some(tp)) }];
     let request = Request {
         model: fixture.name,
         config: fixture.config.as_bytes(),
@@ -119,13 +122,18 @@ impl Loaded<'_> {
 /// S10, B7: every form over every width from what each chip loaded, and the account held to what the machine was given.
 #[track_caller]
 fn loads(name: &'static str, file: &str, expected: &str, widths: &[u32]) {
-    loads_as(Vocabulary::Exact, name, file, expected, widths);
+    loads_as((Vocabulary::Exact, ExpertSplit::Columns), name, (file, expected), widths);
 }
 
 #[track_caller]
-fn loads_as(vocabulary: Vocabulary, name: &'static str, file: &str, expected: &str, widths: &[u32]) {
+fn loads_as(
+    (vocabulary, expert_split): (Vocabulary, ExpertSplit),
+    name: &'static str,
+    (file, expected): (&str, &str),
+    widths: &[u32],
+) {
     let mut fixture = quantised(name, expected);
-    fixture.spec.vocabulary = vocabulary;
+    fixture.spec = ModelSpec { vocabulary, expert_split, ..fixture.spec };
     let checkpoint = Checkpoint::open(&path(name, file)).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
     let files = Files::open(&path(name, ""), checkpoint.headers()).unwrap();
     assert_eq!(shard::widths(&fixture.spec, 4), widths);
@@ -172,9 +180,9 @@ fn latents_and_experts() {
 #[test]
 fn padded() {
     for name in ["qwen3", "phi3", "deepseek_v3", "gpt_neox"] {
-        loads_as(Vocabulary::Padded, name, "", "expected", &[1, 2, 4]);
+        loads_as((Vocabulary::Padded, ExpertSplit::Columns), name, ("", "expected"), &[1, 2, 4]);
     }
-    loads_as(Vocabulary::Padded, "llama3_tied", "", "expected", &[1, 2]);
+    loads_as((Vocabulary::Padded, ExpertSplit::Columns), "llama3_tied", ("", "expected"), &[1, 2]);
     let mut fixture = quantised("phi3", "expected");
     fixture.spec.vocabulary = Vocabulary::Padded;
     assert_eq!((fixture.spec.vocab, fixture.spec.vocab_rows(4)), (96, Some(128)));
@@ -199,6 +207,28 @@ fn gguf() {
     for name in ["qwen3_5", "gemma3"] {
         loads(name, "model-q8_0.gguf", "expected-q8", &[1, 2]);
     }
+}
+
+/// Whole experts: a chip reads its own and none of the others', from tensors of their own and out of stacks.
+#[test]
+fn whole_experts() {
+    for (name, file, expected) in [
+        ("mixtral", "", "expected"),
+        ("mixtral", "model-q8_0.gguf", "expected-q8"),
+        ("deepseek_v3", "", "expected"),
+        ("llama4", "", "expected"),
+        ("gpt_oss", "model-mxfp4.safetensors", "expected-mxfp4"),
+    ] {
+        loads_as((Vocabulary::Exact, ExpertSplit::Parallel), name, (file, expected), &[1, 2, 4]);
+    }
+    let mut fixture = Fixture::load("mixtral");
+    fixture.spec.expert_split = ExpertSplit::Parallel;
+    let checkpoint = Checkpoint::open(&path("mixtral", "")).unwrap();
+    let compiled = compiled(&fixture, &checkpoint, Form::Decode { ctx: CTX, batch: 1 }, 2);
+    let loader = Loader::new(Bundle::read(&compiled.words).unwrap(), &checkpoint);
+    let loads = loader.chip(1).unwrap().map(Result::unwrap);
+    let down: Vec<_> = loads.filter(|load| load.value == "Wde0").map(|load| (load.expert, load.copies)).collect();
+    assert_eq!(down, [(Some(2), 1), (Some(3), 1)]);
 }
 
 #[test]

@@ -10,11 +10,11 @@ mod runner;
 mod table;
 
 use fixture::{Fixture, Prompt};
-use logos_core::Form;
 use logos_core::reference::{Output, Shards, WeightSource, embed};
 use logos_core::shard;
 use logos_core::simulate::TensorStore;
 use logos_core::simulate::machine::Order;
+use logos_core::{ExpertSplit, Form};
 use runner::{Runner, Way};
 use table::Line;
 
@@ -314,6 +314,39 @@ fn phi() {
 #[test]
 fn cohere() {
     conforms("cohere", 5e-5, &[1, 2, 4]);
+}
+
+/// Whole experts on the chips: of every tiny mixture, stored apart, stacked and transposed, with biases, shared experts and groups.
+#[track_caller]
+fn whole_experts(name: &'static str, tolerance: f32, widths: &[u32]) {
+    let mut fixture = Fixture::load(name);
+    fixture.spec.expert_split = ExpertSplit::Parallel;
+    assert_eq!(shard::widths(&fixture.spec, 4), widths);
+    run(&fixture, "F32, experts whole", &fixture.checkpoint, tolerance, &widths[1..]);
+}
+
+#[test]
+fn whole_experts_of_mixtral_and_qwen3_moe() {
+    whole_experts("mixtral", 5e-5, &[1, 2, 4]);
+    whole_experts("qwen3_moe", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn whole_experts_of_gpt_oss_and_llama4() {
+    whole_experts("gpt_oss", 5e-5, &[1, 2, 4]);
+    whole_experts("llama4", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn whole_experts_of_deepseek() {
+    whole_experts("deepseek_v2", 5e-5, &[1, 2, 4]);
+    whole_experts("deepseek_v3", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn whole_experts_of_qwen3_5_and_next() {
+    whole_experts("qwen3_5_moe", 5e-5, &[1, 2]);
+    whole_experts("qwen3_next", 1e-4, &[1, 2]);
 }
 
 #[test]

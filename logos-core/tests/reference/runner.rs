@@ -43,7 +43,8 @@ impl Runner {
                 Runner::Evaluated(Box::new(session))
             }
             Way::Executed(order) => {
-                let deployments = [DeploymentRequest { name: "D".to_owned(), form, tp: Some(tp) }];
+                let experts = fixture.spec.expert_split;
+                let deployments = [DeploymentRequest { experts, ..DeploymentRequest::new("D", form, Some(tp)) }];
                 let request = Request {
                     model: name,
                     config: fixture.config.as_bytes(),

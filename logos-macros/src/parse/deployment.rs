@@ -1,7 +1,7 @@
 //! One deployment: `NAME: form { key: number, … }`.
 
-use logos_core::{DeploymentRequest, Form, Key};
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use logos_core::{DeploymentRequest, ExpertSplit, Form, Key};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
 use super::{entries, is_name};
 use crate::cursor::Cursor;
@@ -25,14 +25,19 @@ struct Shape {
 }
 
 const SHAPES: [Shape; 3] = [
-    Shape { kind: Kind::Decode, word: "decode", keys: &[Key::Tp, Key::Ctx, Key::Batch], required: &[Key::Ctx] },
+    Shape {
+        kind: Kind::Decode,
+        word: "decode",
+        keys: &[Key::Tp, Key::Ctx, Key::Batch, Key::Experts],
+        required: &[Key::Ctx],
+    },
     Shape {
         kind: Kind::Prefill,
         word: "prefill",
-        keys: &[Key::Tp, Key::Ctx, Key::Chunk],
+        keys: &[Key::Tp, Key::Ctx, Key::Chunk, Key::Experts],
         required: &[Key::Ctx, Key::Chunk],
     },
-    Shape { kind: Kind::Forward, word: "forward", keys: &[Key::Tp, Key::Rows], required: &[Key::Rows] },
+    Shape { kind: Kind::Forward, word: "forward", keys: &[Key::Tp, Key::Rows, Key::Experts], required: &[Key::Rows] },
 ];
 
 /// Reads the value of the deployment `name` and adds it to the model, at fault or not: its constant has to exist.
@@ -60,13 +65,16 @@ pub(super) fn parse(
     model.deployments.push(Deployment { attributes, conditions, name, request: None, keys: Vec::new() });
     let (shape, group) = form(cursor)?;
     let before = faults.len();
-    let numbers = numbers(shape, &group, faults);
+    let Values { numbers, experts } = values(shape, &group, faults);
     let Some(deployment) = model.deployments.last_mut() else { return Ok(()) };
     deployment.keys.push((Key::Form, group.0.span()));
     deployment.keys.extend(numbers.iter().map(|(key, number)| (*key, number.span)));
+    deployment.keys.extend(experts.map(|(_, span)| (Key::Experts, span)));
     let value = |wanted| numbers.iter().find(|(key, _)| *key == wanted).map(|(_, number)| number.value);
     if faults.len() == before {
-        deployment.request = request(shape, text, value);
+        let request = request(shape, text, value);
+        let experts = experts.map_or(ExpertSplit::Columns, |(split, _)| split);
+        deployment.request = request.map(|request| DeploymentRequest { experts, ..request });
     }
     Ok(())
 }
@@ -91,9 +99,16 @@ fn form(cursor: &mut Cursor) -> Result<(&'static Shape, (Ident, Group)), Fault> 
     }
 }
 
-/// Reads the sizes, and says which are missing.
-fn numbers(shape: &Shape, (word, group): &(Ident, Group), faults: &mut Vec<Fault>) -> Vec<(Key, Number)> {
-    let mut numbers: Vec<(Key, Number)> = Vec::new();
+/// What stands in a form's braces.
+#[derive(Default)]
+struct Values {
+    numbers: Vec<(Key, Number)>,
+    experts: Option<(ExpertSplit, Span)>,
+}
+
+/// Reads the sizes and options, and says which are missing.
+fn values(shape: &Shape, (word, group): &(Ident, Group), faults: &mut Vec<Fault>) -> Values {
+    let mut values = Values::default();
     let mut seen: Vec<Key> = Vec::new();
     let keys: Vec<&str> = shape.keys.iter().map(|key| key.as_str()).collect();
     // A key that was misspelt is not reported as missing as well.
@@ -108,7 +123,12 @@ fn numbers(shape: &Shape, (word, group): &(Ident, Group), faults: &mut Vec<Fault
             return Err(entries::twice(key.as_str(), name.span()));
         }
         seen.push(key);
-        numbers.push((key, number::parse(key.as_str(), cursor)?));
+        match key {
+            Key::Experts => values.experts = Some(experts(cursor)?),
+            Key::Form | Key::Tp | Key::Ctx | Key::Batch | Key::Chunk | Key::Rows => {
+                values.numbers.push((key, number::parse(key.as_str(), cursor)?));
+            }
+        }
         Ok(())
     });
     for key in shape.required {
@@ -118,7 +138,21 @@ fn numbers(shape: &Shape, (word, group): &(Ident, Group), faults: &mut Vec<Fault
             faults.push(Fault::form(message, word.span()).help(format!("write `{key}: {}`", number::example(key))));
         }
     }
-    numbers
+    values
+}
+
+/// How routed experts lie over the chips.
+fn experts(cursor: &mut Cursor) -> Result<(ExpertSplit, Span), Fault> {
+    let span = cursor.span();
+    let Some(word) = cursor.take_ident() else {
+        let found = entries::found(cursor.peek());
+        return Err(Fault::form(format!("`experts` is a word, found {found}"), span)
+            .help("write `experts: parallel`, or leave it out for experts that are cut by columns"));
+    };
+    match ExpertSplit::from_name(&word.to_string()) {
+        Some(split) => Ok((split, span)),
+        None => Err(entries::unknown("split of experts", &word, &ExpertSplit::NAMES)),
+    }
 }
 
 /// A key that this form does not take: another form's, or nobody's.
@@ -143,7 +177,7 @@ fn request(shape: &Shape, name: String, value: impl Fn(Key) -> Option<u32>) -> O
         Kind::Prefill => Form::Prefill { ctx: value(Key::Ctx)?, chunk: value(Key::Chunk)? },
         Kind::Forward => Form::Forward { rows: value(Key::Rows)? },
     };
-    Some(DeploymentRequest { name, form, tp: value(Key::Tp) })
+    Some(DeploymentRequest::new(name, form, value(Key::Tp)))
 }
 
 /// Of attributes, the `cfg`s.

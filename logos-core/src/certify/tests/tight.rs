@@ -16,7 +16,7 @@ use crate::{kinds, shard};
 /// The width that holds a deployment: the least from eight chips on, or the widest below.
 fn width(spec: &ModelSpec, chip: &Chip, form: Form) -> Option<u32> {
     let holds = |&tp: &u32| {
-        let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(tp) };
+        let deployment = DeploymentRequest::new("D", form, Some(tp));
         request::check_deployment(spec, chip, &deployment).is_empty()
             && Need::of(spec, chip, &deployment, Weights::Config)
                 .is_ok_and(|need| need.excess() == 0 && need.facts(0, 0).is_ok())

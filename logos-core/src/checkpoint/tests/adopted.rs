@@ -146,7 +146,7 @@ fn descriptions_are_those_of_the_files() {
 
 fn notes(config: &[u8], headers: &Headers, tp: u32) -> String {
     let text = headers.describe();
-    let deployments = [DeploymentRequest { name: "D".to_owned(), form: DECODE, tp: Some(tp) }];
+    let deployments = [DeploymentRequest::new("D", DECODE, Some(tp))];
     let checkpoint = Some(Description { file: "d.json", text: text.as_bytes() });
     let request = Request {
         model: "m",

@@ -75,7 +75,7 @@ impl<'a> Subject<'a> {
         };
         let ctx = asked.ctx.unwrap_or(spec.max_context);
         let form = Form::Decode { ctx, batch: asked.batch };
-        let deployment = DeploymentRequest { name: "DECODE".to_owned(), form, tp: asked.tp };
+        let deployment = DeploymentRequest::new("DECODE", form, asked.tp);
         let request = Request {
             model: asked.model,
             config: asked.config,

@@ -148,13 +148,13 @@ impl Maker {
             13 => self.attention(x, y, shape, sharding),
             14 => self.conv(x, shape, sharding),
             15 => {
-                let along = self.random.pick(&[Axis::Rows, Axis::Columns]);
+                let along = self.random.pick(&[Along::Rows, Along::Columns]);
                 let (rows, cols) = match along {
-                    Axis::Rows => (shape.cols, WIDTH / HEADS),
-                    Axis::Columns => (shape.cols / HEADS, WIDTH),
+                    Along::Rows => (shape.cols, WIDTH / HEADS),
+                    Along::Columns => (shape.cols / HEADS, WIDTH),
                 };
                 let of_weight = match sharding {
-                    Sharding::Split { parts, .. } => Sharding::Split { axis: along, parts },
+                    Sharding::Split { parts, .. } => Sharding::Split { axis: along.axis(), parts },
                     Sharding::Whole | Sharding::Partial => Sharding::Whole,
                 };
                 let weight = self.declare(Role::Weight, Shape::matrix(rows, cols), of_weight)?;
@@ -260,11 +260,17 @@ impl Maker {
             on_input: self.random.coin(),
         };
         let split = |axis, parts| if cut { Sharding::Split { axis, parts } } else { Sharding::Whole };
-        let (columns, rows) = (split(Axis::Columns, self.chips), split(Axis::Rows, self.chips));
+        let mut lie = [Axis::Columns, Axis::Rows].map(|axis| split(axis, self.chips));
+        let mut of_down = Sharding::Whole;
+        if self.random.coin() {
+            of_down = split(Axis::Experts, self.chips);
+            lie = [of_down; 2];
+        }
+        let [columns, rows] = lie;
         let mut bank = |rows, cols, sharding| self.declare(Role::Weight, Shape { seqs: count, rows, cols }, sharding);
         let (gate, up) = (bank(shape.cols, WIDTH, columns)?, bank(shape.cols, WIDTH, columns)?);
         let mut operands = vec![x, r, gate, up, bank(WIDTH, shape.cols, rows)?];
-        let biases = [bank(1, WIDTH, columns)?, bank(1, WIDTH, columns)?, bank(1, shape.cols, Sharding::Whole)?];
+        let biases = [bank(1, WIDTH, columns)?, bank(1, WIDTH, columns)?, bank(1, shape.cols, of_down)?];
         operands.extend(biases);
         self.bind(op, &operands)
     }

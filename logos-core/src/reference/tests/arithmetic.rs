@@ -30,7 +30,7 @@ impl Case {
         match sharding {
             Sharding::Split { axis: Axis::Rows, parts } => rows *= parts,
             Sharding::Split { axis: Axis::Columns, parts } => cols *= parts,
-            Sharding::Whole | Sharding::Partial => {}
+            Sharding::Split { axis: Axis::Experts, .. } | Sharding::Whole | Sharding::Partial => {}
         }
         let name = format!("v{}", self.values.len());
         let declared =
@@ -353,15 +353,15 @@ fn each_head_has_a_block_of_its_own() {
     let under = [1.0, 10.0, 100.0, 2.0, 20.0, 200.0, 3.0, 30.0, 300.0, 4.0, 40.0, 400.0];
     let beside = [1.0, 10.0, 100.0, 3.0, 30.0, 300.0, 2.0, 20.0, 200.0, 4.0, 40.0, 400.0];
     let case = || Case::new(1).input(4, &[1.0, 2.0, 3.0, 4.0]);
-    case().weight(3, &under).gives(HeadMatMul { heads: 2, along: Axis::Rows }, &expected);
-    case().weight(6, &beside).gives(HeadMatMul { heads: 2, along: Axis::Columns }, &expected);
+    case().weight(3, &under).gives(HeadMatMul { heads: 2, along: Along::Rows }, &expected);
+    case().weight(6, &beside).gives(HeadMatMul { heads: 2, along: Along::Columns }, &expected);
     // A head on each chip, with its own block.
     let columns = Sharding::Split { axis: Axis::Columns, parts: 2 };
     let rows = Sharding::Split { axis: Axis::Rows, parts: 2 };
     let x: [(usize, &[f32]); 2] = [(2, &[1.0, 2.0]), (2, &[3.0, 4.0])];
     let w: [(usize, &[f32]); 2] = [(3, &under[..6]), (3, &under[6..])];
     let case = Case::new(2).with(Role::Input, columns, &x).with(Role::Weight, rows, &w);
-    let program = case.run_split(HeadMatMul { heads: 2, along: Axis::Rows });
+    let program = case.run_split(HeadMatMul { heads: 2, along: Along::Rows });
     close(&program[0], &expected[..3]);
     close(&program[1], &expected[3..]);
 }

@@ -323,7 +323,7 @@ impl<'a> Firing<'a> {
             Sharding::Split { axis: Axis::Columns, parts } => {
                 self.chip * parts as usize / self.program.chips as usize * self.cols(value)
             }
-            Sharding::Split { axis: Axis::Rows, .. } | Sharding::Whole | Sharding::Partial => 0,
+            Sharding::Split { axis: Axis::Rows | Axis::Experts, .. } | Sharding::Whole | Sharding::Partial => 0,
         }
     }
 

@@ -353,15 +353,21 @@ fn load(
             BindingClass::Weight => {
                 let copies = binding.copies().max(1);
                 for copy in 0..copies {
-                    let (mut tensor, expert) = open(&binding, layer, copy, copies, 0, store)?;
+                    let mut opened = None;
                     let stored = binding.stored().map(|length| length as usize);
                     for (chip, chest) in (0..).zip(&mut chests) {
-                        if chip > 0 && !store.is_shared() {
-                            (tensor, _) = open(&binding, layer, copy, copies, chip, store)?;
+                        // Where experts lie whole over the chips, one has none of the others'.
+                        if !binding.copies_on(chip).contains(&copy) {
+                            continue;
                         }
+                        let (tensor, expert) = match opened.take() {
+                            Some(opened) if store.is_shared() => opened,
+                            Some(_) | None => open(&binding, layer, copy, copies, chip, store)?,
+                        };
+                        opened = Some((tensor.clone(), expert));
                         let runs = [binding.axis0(chip), binding.axis1(chip)].map(|runs| runs.map(range).collect());
                         let zeros = binding.zeros(chip) as usize;
-                        let part = ChipTensor::new(tensor.clone(), expert, stored, (runs, zeros), binding.transposed());
+                        let part = ChipTensor::new(tensor, expert, stored, (runs, zeros), binding.transposed());
                         chest.weights[value].push(part);
                     }
                 }

@@ -17,7 +17,7 @@ fn executes(slug: &str, tp: u32, weights: Weights, forms: &[Form]) {
     let file = format!("{}/../tests/fixtures/configs/{slug}/config.json", env!("CARGO_MANIFEST_DIR"));
     let config = std::fs::read(file).unwrap();
     let spec = crate::config::read(&config).unwrap();
-    let named = |(form, i): (&Form, usize)| DeploymentRequest { name: format!("D{i}"), form: *form, tp: Some(tp) };
+    let named = |(form, i): (&Form, usize)| DeploymentRequest::new(format!("D{i}"), *form, Some(tp));
     let deployments: Vec<_> = forms.iter().zip(0..).map(named).collect();
     for chip in ["SN50", "SN40L"] {
         let request = Request {

@@ -13,7 +13,7 @@ use crate::kinds;
 use crate::reference::{Matrix, Output, RopeLength, Session, Shards};
 use crate::shard;
 use crate::spec::ModelSpec;
-use crate::{DeploymentRequest, Form, Request, Vocabulary, Weights, chip};
+use crate::{DeploymentRequest, ExpertSplit, Form, Request, Vocabulary, Weights, chip};
 use random::{Random, Tensors};
 
 /// Models drawn.
@@ -37,7 +37,8 @@ impl Case<'_> {
     fn both(&self, form: Form, order: Order) -> Result<(Session, Machine), String> {
         let Case { seed, spec, tensors, tp, chip, weights } = self;
         let wrong = |what: &dyn fmt::Display| format!("model {seed} over {tp} {chip}, {form:?}: {what}");
-        let deployment = DeploymentRequest { name: "D".into(), form, tp: Some(*tp) };
+        let experts = if spec.has_experts() { spec.expert_split } else { ExpertSplit::Columns };
+        let deployment = DeploymentRequest { experts, ..DeploymentRequest::new("D", form, Some(*tp)) };
         let deployments = std::slice::from_ref(&deployment);
         let request = Request {
             model: "m",

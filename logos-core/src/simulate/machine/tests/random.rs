@@ -9,9 +9,9 @@ use crate::checkpoint::TensorRead;
 use crate::reference::{TensorData, WeightSource};
 use crate::simulate::{SharedTensor, TensorStore};
 use crate::spec::{
-    Activation, Arrangement, Attention, AttentionSpan, Dtype, ExpertTensors, Experts, FeedForward, GatedDelta, Head,
-    LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, QkNorm, Rope, Router,
-    RouterScore, Scaling, Take, Temperature, Tensor, Vocabulary, Weight, inventory,
+    Activation, Arrangement, Attention, AttentionSpan, Dtype, ExpertSplit, ExpertTensors, Experts, FeedForward,
+    GatedDelta, Head, LatentAttention, LayerSpec, Linear, Mixer, Mlp, ModelSpec, Norm, NormKind, Pairing, QkNorm, Rope,
+    Router, RouterScore, Scaling, Take, Temperature, Tensor, Vocabulary, Weight, inventory,
 };
 
 /// SplitMix64.
@@ -83,6 +83,7 @@ pub(super) fn model(random: &mut Random) -> ModelSpec {
     ModelSpec {
         as_stored: crate::spec::AsStored::default(),
         vocabulary,
+        expert_split: draw.random.of(&[ExpertSplit::Columns, ExpertSplit::Parallel]),
         model_type: "random".into(),
         hidden,
         vocab,
