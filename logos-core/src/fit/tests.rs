@@ -305,3 +305,20 @@ fn bytes_of_what_checkpoints_store_are_those_that_the_programs_declare() {
     }
     assert!(compared > 20, "{compared}");
 }
+
+/// Of whole experts the worst choice is counted: with one a chip and two a row, half of all products are one chip's.
+#[test]
+fn work_of_whole_experts_is_the_most_that_a_chip_can_be_asked_for() {
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/configs/mixtral-8x7b-v0.1/config.json");
+    let spec = crate::config::read(&std::fs::read(config).unwrap()).unwrap();
+    let macs = |expert_split| {
+        let spec = ModelSpec { expert_split, ..spec.clone() };
+        let programs = kinds::programs(&spec, Form::Decode { ctx: 64, batch: 3 }, 8, Weights::Config).unwrap();
+        let works = super::work::program(&programs[1].authored.program, 64).unwrap();
+        (works.whole.macs.weights, works.a_chip.macs.weights)
+    };
+    let (columns, whole) = (macs(ExpertSplit::Columns), macs(ExpertSplit::Parallel));
+    let experts = 3 * 2 * 3 * 4096 * 14_336;
+    assert_eq!(whole.0, columns.0);
+    assert_eq!(whole.1 - columns.1, experts / 2 - experts / 8);
+}

@@ -8,9 +8,9 @@ mod traffic;
 
 use super::size::{TooLarge, sum, times};
 use crate::kinds::{self, KindProgram};
-use crate::language::ast::{Program, Sharding, Statement, StatementId, ValueId};
-use crate::ops;
+use crate::language::ast::{Axis, Program, Sharding, Statement, StatementId, ValueId};
 use crate::ops::operation::{MacsOf, Words};
+use crate::ops::{self, Op};
 use crate::request::Form;
 
 pub use intensity::Intensity;
@@ -188,7 +188,19 @@ pub fn program(program: &Program, ctx: u32) -> Result<Works, TooLarge> {
             Sharding::Whole | Sharding::Partial => 1,
         };
         let parts = operands.iter().chain([result]).map(cut).fold(1, u32::max);
-        *a_chip = sum(*a_chip, macs.div_ceil(u64::from(parts)))?;
+        let whole_experts = operands
+            .iter()
+            .any(|id| matches!(program.value(*id).sharding, Sharding::Split { axis: Axis::Experts, .. }));
+        let share = if let Op::ExpertsOp(experts) = op
+            && whole_experts
+        {
+            // At worst as many of the experts a row chooses as a chip has are one chip's.
+            let most = experts.top.min(experts.count / parts.max(1));
+            (macs / u64::from(experts.top.max(1))).saturating_mul(u64::from(most))
+        } else {
+            macs.div_ceil(u64::from(parts))
+        };
+        *a_chip = sum(*a_chip, share)?;
     }
     works.whole.traffic = traffic::whole(program, ctx)?;
     works.a_chip.traffic = traffic::a_chip(program, ctx)?;
