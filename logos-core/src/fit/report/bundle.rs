@@ -101,7 +101,7 @@ pub struct BoundValue {
     pub cols: u32,
     /// How it is stored.
     pub storage: String,
-    /// `whole`, `rows`, `columns`.
+    /// `whole`, `rows`, `columns`, `experts`.
     pub cut: &'static str,
     /// Parts it is cut into.
     pub parts: u32,

@@ -101,7 +101,7 @@ pub struct CutRow {
     pub program: String,
     /// Its name there, `{l}` for the layer.
     pub tensor: String,
-    /// `whole`, `rows`, `columns`.
+    /// `whole`, `rows`, `columns`, `experts`.
     pub cut: &'static str,
     /// Parts; fewer than the chips where several hold the same.
     pub parts: u32,
@@ -189,6 +189,7 @@ fn cuts(quantities: &Quantities<'_>) -> Vec<CutRow> {
                     Sharding::Whole | Sharding::Partial => ("whole", 1),
                     Sharding::Split { axis: Axis::Rows, parts } => ("rows", parts),
                     Sharding::Split { axis: Axis::Columns, parts } => ("columns", parts),
+                    Sharding::Split { axis: Axis::Experts, parts } => ("experts", parts),
                 };
                 CutRow { program: kind.name.clone(), tensor: binding.name.clone(), cut, parts }
             })
