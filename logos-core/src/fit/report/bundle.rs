@@ -221,6 +221,7 @@ fn bound(binding: &Binding<'_>, layer: u32) -> Option<BoundValue> {
     let (cut, parts) = match value.sharding() {
         Sharding::Rows { parts } => ("rows", parts),
         Sharding::Columns { parts } => ("columns", parts),
+        Sharding::Experts { parts } => ("experts", parts),
         // A declared value is never a sum that is still to be taken.
         _ => ("whole", 1),
     };
