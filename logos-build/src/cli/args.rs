@@ -161,6 +161,13 @@ fn deployed(command: Command) -> Command {
         .arg(chip_file().conflicts_with("chip"))
         .arg(number("tp", "CHIPS", "Tensor-parallel width; the widest the model admits within a rack if left out"))
         .arg(
+            Arg::new("require")
+                .long("require")
+                .value_name("LIST")
+                .action(ArgAction::Append)
+                .help("Refuse a deployment of which this does not hold: `hbm_fit, tight, ctx >= 131_072, sequences >= 8, hbm_headroom >= 8 GiB`"),
+        )
+        .arg(
             Arg::new("weights")
                 .long("weights")
                 .value_name("STORAGE")

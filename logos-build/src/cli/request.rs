@@ -6,7 +6,7 @@ use clap::ArgMatches;
 use logos_core::chip::Chip;
 use logos_core::{
     At, ChipRequest, Code, Compiled, DeploymentRequest, Description, ExpertSplit, Form, Key, Refusal, Request,
-    Vocabulary, Weights,
+    Requirement, Vocabulary, Weights,
 };
 
 use super::Failure;
@@ -21,13 +21,18 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     let description = from.map(read_any_description).transpose().map_err(|refusal| refusals.push(refusal)).ok();
     let form = form(matches).map_err(|more| refusals.extend(more)).ok();
     let chip = ChipArgument::read(matches).map_err(|refusal| refusals.push(refusal)).ok();
-    let (Some(config), Some(description), Some(form), Some(chip)) = (config, description, form, chip) else {
+    let name_of_it = text(matches, "mode").to_ascii_uppercase();
+    let require = require(matches, &name_of_it).map_err(|more| refusals.extend(more)).ok();
+    let (Some(config), Some(description), Some(form), Some(chip), Some(require)) =
+        (config, description, form, chip, require)
+    else {
         return Err(Failure::Refused(refusals));
     };
     let weights = Weights::from_name(text(matches, "weights")).unwrap_or_default();
     let deployment = DeploymentRequest {
         experts: experts(matches),
-        ..DeploymentRequest::new(text(matches, "mode").to_ascii_uppercase(), form, number(matches, "tp"))
+        require,
+        ..DeploymentRequest::new(name_of_it, form, number(matches, "tp"))
     };
     let request = Request {
         model: name(matches, path),
@@ -126,6 +131,12 @@ fn form(matches: &ArgMatches) -> Result<Form, Vec<Refusal>> {
     })
 }
 
+/// What is required, of every time that something is.
+fn require(matches: &ArgMatches, deployment: &str) -> Result<Vec<Requirement>, Vec<Refusal>> {
+    let lists: Vec<&str> = matches.get_many::<String>("require").into_iter().flatten().map(String::as_str).collect();
+    if lists.is_empty() { Ok(Vec::new()) } else { Requirement::list(&lists.join(","), deployment, 0) }
+}
+
 fn refusal(key: Key, message: String) -> Refusal {
     Refusal::new(Code::RequestForm, At::Key(String::new(), key), message)
 }
@@ -147,6 +158,7 @@ pub(super) fn place(at: &At) -> String {
         At::Chip => "--chip or --chip-file".to_owned(),
         At::ChipFile { .. } => at.to_string(),
         At::Key(_, Key::Form) => "--mode".to_owned(),
+        At::Require(..) => "--require".to_owned(),
         At::Key(_, key) => format!("--{}", key.as_str()),
         At::Text { line, column } => format!("line {line}, column {column}"),
         At::Program(_, program) => format!("program `{program}`"),
