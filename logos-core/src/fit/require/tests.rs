@@ -15,6 +15,7 @@ fn against(model: &str, chip: &str, tp: Option<u32>, form: Form, weights: Weight
         chip: chip.into(),
         weights,
         checkpoint: None,
+        vocabulary: crate::Vocabulary::Exact,
         deployments: &deployments,
     };
     crate::compile(&request).err().unwrap_or_default()
