@@ -60,7 +60,7 @@ fn checked(require: &[&str]) -> (u8, String) {
 
 /// B1: what is required of a bundle is no part of it.
 #[test]
-fn requirements_change_no_byte_but_the_models_name() {
+fn requirements_change_no_byte() {
     let words = plain::DECODE.words();
     let compiled = built(&[REQUIRED]).compile(root(), "plain").expect("all of it holds");
     assert!(compiled[0].words == words);
