@@ -76,7 +76,7 @@ fn the_included_file_repeats_them_for_rustc() {
         .emit_to("qwen35", root(), &out, &mut Vec::new())
         .expect("all of it holds");
     let text = fs::read_to_string(out.join("qwen35.rs")).expect("written");
-    let required = "require { hbm_fit, sequences > 12, hbm_headroom >= 21474836480 },\n";
+    let required = "require { [hbm_fit] [sequences > 12] [hbm_headroom >= 21474836480] },\n";
     assert!(text.contains(required), "{text}");
     assert!(text.contains("Required: `hbm_fit`, `sequences > 12`, `hbm_headroom >= 21474836480`."), "{text}");
 }

@@ -97,7 +97,7 @@ macro_rules! __embed {
             $(
                 $(#[$doc:meta])*
                 $name:ident: $words:literal words of $file:literal
-                require { $($required:ident $($compare:tt $value:literal)?),* },
+                require { $([$($required:tt)+])* },
             )*
         }
     ) => {
@@ -113,7 +113,7 @@ macro_rules! __embed {
                     const __VERDICTS: $crate::check::Verdicts = $crate::check::all($name.words());
                     $crate::__confirm! { __VERDICTS 0 1 2 3 4 5 6 7 8 9 10 11 12 }
                     const _: () = $crate::__private::confirm_fit(&$name);
-                    $($crate::__require! { $name $required $($compare $value)? })*
+                    $($crate::__require! { $name $($required)+ })*
                 };
             )*
         }

@@ -85,9 +85,9 @@ fn what_does_not_hold_is_said_with_what_does_and_what_would() {
     check(
         &qwen(Form::Prefill { ctx: 262_144, chunk: 512 }, "sequences > 13"),
         &expect![[r#"
-        requirement 1 of D: LOGOS-REQ-04: `sequences > 13` does not hold: the most sequences that fit over 262144 positions are 13
-          help: require `sequences >= 13`
-    "#]],
+            requirement 1 of D: LOGOS-REQ-04: `sequences > 13` does not hold: the most sequences that fit over 262144 positions are 13
+              help: write `ctx: 248341`, or require `sequences >= 13`
+        "#]],
     );
     check(
         &qwen(Form::Forward { rows: 16 }, "ctx >= 1"),
