@@ -48,6 +48,11 @@ pub(super) fn command() -> Command {
                 .arg(output()),
         )
         .subcommand(
+            request(Command::new("report"))
+                .about("Write a page about a model in a deployment: memory, ladder, mesh, schedule, roofline")
+                .arg(output()),
+        )
+        .subcommand(
             model(Command::new("plan"))
                 .about("Plan how vLLM would serve a model, and what a backend of it would have to support")
                 .arg(json())

@@ -19,7 +19,7 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     let config = read_any_config(path).map_err(|refusal| refusals.push(refusal)).ok();
     let from = matches.get_one::<String>("weights-from").map(String::as_str);
     let description = from.map(read_any_description).transpose().map_err(|refusal| refusals.push(refusal)).ok();
-    let form = form(matches).map_err(|more| refusals.extend(more)).ok();
+    let form = form(matches, false).map_err(|more| refusals.extend(more)).ok().flatten();
     let chip = ChipArgument::read(matches).map_err(|refusal| refusals.push(refusal)).ok();
     let name_of_it = text(matches, "mode").to_ascii_uppercase();
     let require = require(matches, &name_of_it).map_err(|more| refusals.extend(more)).ok();
@@ -102,12 +102,13 @@ pub(super) fn name<'m>(matches: &'m ArgMatches, path: &'m str) -> &'m str {
     folder.or_else(|| path.file_stem().and_then(|stem| stem.to_str())).unwrap_or("model")
 }
 
-fn form(matches: &ArgMatches) -> Result<Form, Vec<Refusal>> {
+/// The form of the step. Where a decode step's context may be left out for the model's own most, it is none without one.
+pub(super) fn form(matches: &ArgMatches, most: bool) -> Result<Option<Form>, Vec<Refusal>> {
     let mode = text(matches, "mode");
     let (taken, required): (&[Key], &[Key]) = match mode {
         "prefill" => (&[Key::Ctx, Key::Chunk], &[Key::Ctx, Key::Chunk]),
         "forward" => (&[Key::Rows], &[Key::Rows]),
-        _ => (&[Key::Ctx, Key::Batch], &[Key::Ctx]),
+        _ => (&[Key::Ctx, Key::Batch], if most { &[] } else { &[Key::Ctx] }),
     };
     let value = |key: Key| number(matches, key.as_str());
     let mut refusals = Vec::new();
@@ -123,11 +124,11 @@ fn form(matches: &ArgMatches) -> Result<Form, Vec<Refusal>> {
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let value = |key| value(key).unwrap_or(1);
+    let size = |key| value(key).unwrap_or(1);
     Ok(match mode {
-        "prefill" => Form::Prefill { ctx: value(Key::Ctx), chunk: value(Key::Chunk) },
-        "forward" => Form::Forward { rows: value(Key::Rows) },
-        _ => Form::Decode { ctx: value(Key::Ctx), batch: value(Key::Batch) },
+        "prefill" => Some(Form::Prefill { ctx: size(Key::Ctx), chunk: size(Key::Chunk) }),
+        "forward" => Some(Form::Forward { rows: size(Key::Rows) }),
+        _ => value(Key::Ctx).map(|ctx| Form::Decode { ctx, batch: size(Key::Batch) }),
     })
 }
 
