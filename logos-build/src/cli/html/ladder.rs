@@ -19,7 +19,8 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>, shown: &mut Shown) {
             "p",
             &[],
             format_args!(
-                "What a chip would need at the widest tensor-parallel width that the model admits in each domain, for {}.",
+                "What a chip would need at the widest tensor-parallel width that the model admits in each domain, for {}. \
+                 It counts all that is carried from step to step, also states that a certificate keeps in SRAM.",
                 page.document_step()
             ),
         );
@@ -96,6 +97,9 @@ fn card(html: &mut Html, page: &Page<'_>, at: usize, shown: &mut Shown) {
             shown.figure(html, &name("largest context"), &largest, of("max_ctx_in_hbm"));
         });
     });
+    if !step.hbm_fit && step.hbm_headroom_bytes >= 0 && step.ddr_weight_bytes_per_chip > 0 {
+        html.texts("p", &[("class", &"note")], "the experts that HBM does not hold are more than DDR holds");
+    }
     for why in &step.refused {
         html.texts("p", &[("class", &"note")], why);
     }

@@ -9,6 +9,8 @@ mod origin;
 mod page;
 mod roofline;
 mod svg;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod write;
 

@@ -13,10 +13,10 @@ use crate::describe::grouped;
 
 /// The drawing: its width and height, and what is left of and below the plot.
 const WIDTH: u32 = 720;
-const HEIGHT: u32 = 330;
+const HEIGHT: u32 = 344;
 const LEFT: u32 = 64;
 const BELOW: u32 = 46;
-const TOP: u32 = 26;
+const TOP: u32 = 40;
 const RIGHT: u32 = 16;
 
 /// Radius of a mark.
@@ -135,7 +135,7 @@ fn drawing(html: &mut Html, plot: &Plot, points: &[Point], ridge: &Intensity) {
                     html.leaf("path", &[("class", &"ridge"), ("d", &format!("M{knee} {roof}V{base}"))]);
                     html.texts(
                         "text",
-                        &[("class", &"tick"), ("x", &knee), ("y", &(TOP - 10))],
+                        &[("class", &"tick"), ("x", &knee), ("y", &(TOP - 20))],
                         format_args!("ridge {ridge}"),
                     );
                     let x = LEFT + (WIDTH - LEFT - RIGHT) / 2;

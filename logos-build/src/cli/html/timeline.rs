@@ -101,17 +101,25 @@ pub(super) fn write(html: &mut Html, section: &Section<'_>) {
 /// The windows of the memories: a row each on top, and pale through all rows.
 fn bands(html: &mut Html, section: &Section<'_>, scale: &Scale, tiers: &[Tier], height: u32) {
     for (at, tier) in (0u32..).zip(tiers) {
-        let (mut pale, mut bars) = (Rectangles::default(), Rectangles::default());
+        // Every other turn paler, so that turns that follow each other are told apart.
+        let mut pale = [Rectangles::default(), Rectangles::default()];
+        let mut bars = Rectangles::default();
         let top = TOP + at * ROW;
         let (mut turns, mut cycles) = (0u32, 0u64);
         for turn in section.turns().filter(|turn| turn.tier() == *tier) {
             let (from, width) = (scale.x(turn.start_cycles()), scale.length(turn.length_cycles()).max(Tenths(4)));
-            pale.add(from, Tenths::of(TOP), width, Tenths::of(height.saturating_sub(TOP)));
+            let [even, odd] = &mut pale;
+            let of_turn = if turns % 2 == 0 { even } else { odd };
+            of_turn.add(from, Tenths::of(TOP), width, Tenths::of(height.saturating_sub(TOP)));
             bars.add(from, Tenths::of(top + 2), width.minus(Tenths(2)).max(Tenths(4)), Tenths::of(ROW - 4));
             turns += 1;
             cycles = cycles.saturating_add(turn.length_cycles());
         }
-        html.leaf("path", &[("class", &"band"), ("d", &pale)]);
+        for (class, path) in ["band", "band odd"].iter().zip(&pale) {
+            if !path.is_empty() {
+                html.leaf("path", &[("class", class), ("d", path)]);
+            }
+        }
         let (x, y) = (Tenths::of(NAMES - 6), Tenths::of(top + 11));
         html.texts("text", &[("class", &"name strong"), ("x", &x), ("y", &y)], format_args!("{tier} turns"));
         html.element("path", &[("class", &"turn"), ("d", &bars)], |html| {
@@ -139,9 +147,11 @@ fn axis(html: &mut Html, scale: &Scale, interval: u64, height: u32) {
         html.element("path", &[("class", &"next"), ("d", &format!("M{x} {}V{height}", TOP - 8))], |html| {
             html.texts("title", &[], format_args!("the next iteration begins: {} cycles", grouped(interval)));
         });
+        // What begins near the right edge is written to the left of it.
+        let class = if interval >= scale.cycles / 8 * 7 { "tick next end" } else { "tick next" };
         html.texts(
             "text",
-            &[("class", &"tick next"), ("x", &x), ("y", &(TOP - 2))],
+            &[("class", &class), ("x", &x), ("y", &(TOP - 2))],
             format_args!("H = {}", grouped(interval)),
         );
     }
