@@ -24,6 +24,14 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>, shown: &mut Shown) {
                 page.document_step()
             ),
         );
+        if tp.ladder.iter().any(|step| step.ddr_weight_bytes_per_chip > 0) {
+            html.texts(
+                "p",
+                &[],
+                "Of experts it puts as few bytes into DDR as have to go; a certificate moves whole stacks of a layer, and leaves HBM \
+                 more room.",
+            );
+        }
         html.element("ol", &[("class", &"cards")], |html| {
             for at in 0..tp.ladder.len() {
                 html.element("li", &[("class", &"card")], |html| card(html, page, at, shown));
