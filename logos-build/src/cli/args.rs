@@ -48,7 +48,7 @@ pub(super) fn command() -> Command {
                 .arg(output()),
         )
         .subcommand(
-            request(Command::new("report"))
+            step(Command::new("report"))
                 .about("Write a page about a model in a deployment: memory, ladder, mesh, schedule, roofline")
                 .arg(output()),
         )
@@ -133,6 +133,11 @@ pub(super) fn command() -> Command {
 
 /// Adds what a request consists of.
 fn request(command: Command) -> Command {
+    step(command).arg(experts())
+}
+
+/// Adds what is deployed, and a step of any form.
+fn step(command: Command) -> Command {
     deployed(command)
         .arg(
             Arg::new("mode")
@@ -146,7 +151,6 @@ fn request(command: Command) -> Command {
         .arg(number("batch", "SEQUENCES", "Sequences of a step (decode); 1 if left out"))
         .arg(number("chunk", "TOKENS", "Tokens of a step (prefill)"))
         .arg(number("rows", "TOKENS", "Tokens of the step (forward)"))
-        .arg(experts())
 }
 
 /// Adds what a document of a model is asked for.

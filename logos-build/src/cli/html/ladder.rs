@@ -28,8 +28,8 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>, shown: &mut Shown) {
             html.texts(
                 "p",
                 &[],
-                "Of experts it puts as few bytes into DDR as have to go; a certificate moves whole stacks of a layer, and leaves HBM \
-                 more room.",
+                "Of experts it puts as few bytes into DDR as have to go; a certificate moves a kind's weight as a whole, which \
+                 leaves HBM more room.",
             );
         }
         html.element("ol", &[("class", &"cards")], |html| {
