@@ -2,8 +2,11 @@
 //! not the rules.
 
 use logos_bundle::check::{Verdicts, all};
-use logos_bundle::table::layout::{NONE, Part, ROW, binding, chip, deployment, edge, program, section, stage, value};
+use logos_bundle::table::layout::{
+    NONE, Part, ROW, binding, chip, deployment, edge, program, section, stage, turn, value,
+};
 
+use super::places::SectionRows;
 use super::subjects::{Subject, big, small};
 use super::table::Table;
 
@@ -64,15 +67,37 @@ fn a_longer_interval_and_a_longer_span() {
         for s in subject.table.sections() {
             let [interval, span] =
                 [section::INTERVAL, section::SPAN].map(|field| subject.table.wide(Part::Sections, s.index, field));
-            accept(subject, "interval", |t| t.set_wide(Part::Sections, s.index, section::INTERVAL, interval + 1));
-            accept(subject, "twice the interval", |t| {
-                t.set_wide(Part::Sections, s.index, section::INTERVAL, 2 * interval)
-            });
+            accept(subject, "interval", |t| longer(t, &s, 1));
+            accept(subject, "twice the interval", |t| longer(t, &s, interval));
             accept(subject, "span", |t| {
                 t.set_wide(Part::Sections, s.index, section::SPAN, span + 1);
-                t.set_wide(Part::Sections, s.index, section::INTERVAL, interval.max(span + 1));
+                longer(t, &s, (span + 1).saturating_sub(interval));
             });
         }
+    }
+}
+
+/// An interval that is longer by so many cycles. Loads that an earlier interval's turn serves stay an interval before it: all else is later.
+fn longer(t: &mut Table, s: &SectionRows, by: u64) {
+    let add = |t: &mut Table, part, row, field| {
+        let number = t.wide(part, row, field);
+        t.set_wide(part, row, field, number + by);
+    };
+    add(t, Part::Sections, s.index, section::INTERVAL);
+    let early = |t: &Table, g: usize| {
+        let turn = t.get(Part::Stages, g, stage::TURN);
+        let begins = |turn: u32| t.wide(Part::Turns, s.turns.start + turn as usize, turn::START);
+        turn != NONE && t.wide(Part::Stages, g, stage::START) < begins(turn)
+    };
+    let early: Vec<bool> = s.stages.clone().map(|g| early(t, g)).collect();
+    if early.contains(&true) {
+        for (g, _) in s.stages.clone().zip(early).filter(|(_, early)| !early) {
+            add(t, Part::Stages, g, stage::START);
+        }
+        for w in s.turns.clone() {
+            add(t, Part::Turns, w, turn::START);
+        }
+        add(t, Part::Sections, s.index, section::SPAN);
     }
 }
 

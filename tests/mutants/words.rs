@@ -47,7 +47,8 @@ const FREE: &[(Part, &[usize], Why)] = &[
     (Part::Stages, &[stage::SITE, stage::START, stage::PERIOD], Slack),
     (Part::Edges, &[edge::CAPACITY], More),
     (Part::Edges, &[edge::ADDRESS], Slack),
-    (Part::Turns, &[turn::LENGTH], Slack),
+    // A turn that is all of a memory's cycle may begin anywhere in it.
+    (Part::Turns, &[turn::START, turn::LENGTH], Slack),
     (Part::Bindings, &[binding::NAME, binding::NAME + 1], Name),
     (Part::Bindings, &[binding::TENSOR, binding::TENSOR + 1], Model),
     // Of a square weight.

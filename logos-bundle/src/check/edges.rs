@@ -219,10 +219,36 @@ pub(super) const fn ports(
     if v.first != UNREACHED {
         let own = paced(&p.frame.chip, v);
         let last = v.first + (v.firings - 1) * own;
+        if v.primitive == primitive::GATHER && v.turn != NONE && v.tier <= 2 {
+            s.gathered[v.tier as usize] += v.firings * v.bytes;
+            if s.ids == UNREACHED || v.first < s.ids {
+                s.ids = v.first;
+            }
+        }
         if last > v.last {
             s.stages[to].last = last;
         }
     }
+    if s.ids != UNREACHED && s.stages[to].primitive == primitive::GEMM_B {
+        chosen(&p.frame.chip, s, to);
+    }
+}
+
+/// What a statement gathers comes through its memories in some order, all of it before the last firing of the product that ends it.
+const fn chosen(c: &Chip, s: &mut Section, to: usize) {
+    let mut tier = 1;
+    while tier <= 2 {
+        if s.gathered[tier] > 0 && c.rate[tier] > 0 {
+            let through = s.ids + ceil!(s.gathered[tier] * 65536, c.rate[tier]);
+            let last = through + c.depth + c.latency[tier] + 2 + c.inject;
+            if last > s.stages[to].last {
+                s.stages[to].last = last;
+            }
+        }
+        tier += 1;
+    }
+    s.gathered = [0; 3];
+    s.ids = UNREACHED;
 }
 
 /// The interval a stage's bound counts with: a load's in a turn is the schedule's choice, and no choice is below its token's

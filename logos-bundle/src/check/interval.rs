@@ -128,10 +128,12 @@ const fn turn(s: &Section, p: &Program<'_>, k: usize, sums: &mut Sums, l: &mut L
     let [tier, _, s0, s1, n0, n1, ..] = row;
     let start = wide!(s0, s1);
     let end = start + wide!(n0, n1);
-    let through = v.start + v.firings * v.period;
+    // What starts before its turn is served an interval earlier.
+    let begun = if v.start < start { v.start + s.interval } else { v.start };
+    let through = begun + v.firings * v.period;
     holds!(l, 6 * 3, s.stage_at(k),
         v.tier == tier => v.tier, tier, "tier of the load's turn";
-        v.start >= start => start, v.start, "start of a load, at least its turn's";
+        begun >= start => start, begun, "start of a load, at least its turn's";
         through <= end => end, through, "end of a load, at most its turn's";
     );
     sums.rate[t] += ceil!(v.bytes * 65536, v.period);

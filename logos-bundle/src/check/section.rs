@@ -68,6 +68,9 @@ pub(super) struct Section {
     /// The input's load and the show's store, where there are.
     pub(super) input: u32,
     pub(super) shown: u32,
+    /// Of the gathers since the last product that ends a statement: bytes by tier, and the least distance to a first firing.
+    pub(super) gathered: [i128; 3],
+    pub(super) ids: i128,
 }
 
 const UNMATCHED: Stage = Stage {
@@ -130,6 +133,8 @@ impl Section {
             end: 0,
             input: NONE,
             shown: NONE,
+            gathered: [0; 3],
+            ids: UNREACHED,
         }
     }
 

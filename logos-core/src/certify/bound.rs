@@ -2,7 +2,7 @@
 
 use crate::chip::UnitModel;
 use crate::place::{PlaceError, initiation_interval, recurrence};
-use crate::spatial::{Binder, Edge, Flow, Recurrence, Stage, StageId};
+use crate::spatial::{Binder, Edge, Flow, Primitive, Recurrence, Stage, StageId, Tier};
 
 use super::{latency, memory};
 
@@ -74,8 +74,9 @@ pub(super) fn around(
     let mut first: Vec<Option<u64>> = vec![None; stages.len()];
     let mut last = first.clone();
     last[x.index()] = Some(0);
+    let mut chosen = Chosen::default();
     // Edges are in order of consumer, and a consumer stands after its producers.
-    for edge in edges {
+    for (at, edge) in edges.iter().enumerate() {
         let (u, v) = (edge.from.index(), edge.to.index());
         let Some(ended) = last[u] else { continue };
         let cycles = latency::forward(unit, &stages[u], &stages[v]) - stages[u].ii + own[u];
@@ -90,6 +91,35 @@ pub(super) fn around(
         first[v] = first[v].max(begun);
         let through = first[v].map_or(0, |e| e + (stages[v].firings - 1) * own[v]);
         last[v] = last[v].max(Some(ended.max(through)));
+        if edges.get(at + 1).is_none_or(|next| next.to != edge.to) {
+            last[v] = last[v].max(chosen.pass(unit, &stages[v], first[v]));
+        }
     }
     last[xo.index()].map_or(0, |z| z + latency::forward(unit, &stages[xo.index()], &stages[x.index()]))
+}
+
+/// What a statement gathers: it comes through its memories in some order, all of it before the last firing of the product that ends the statement.
+#[derive(Default)]
+struct Chosen {
+    /// Bytes by tier.
+    bytes: [(Option<Tier>, u64); 2],
+    /// Least cycles to a first firing.
+    ids: Option<u64>,
+}
+
+impl Chosen {
+    /// Counts a gather; of a product of experts the least cycles to its last firing.
+    fn pass(&mut self, unit: &UnitModel, stage: &Stage, first: Option<u64>) -> Option<u64> {
+        if let (Primitive::Gather, true, Some(first)) = (stage.primitive, stage.is_windowed(), first) {
+            let own = self.bytes.iter_mut().find(|(tier, _)| tier.is_none() || *tier == stage.tier)?;
+            *own = (stage.tier, own.1.saturating_add(stage.bytes.saturating_mul(stage.firings)));
+            self.ids = Some(self.ids.map_or(first, |ids| ids.min(first)));
+        }
+        if stage.primitive != Primitive::GemmB {
+            return None;
+        }
+        let ids = self.ids?;
+        let through = |(tier, bytes): (Option<Tier>, u64)| tier.map(|tier| ids + latency::through(unit, tier, bytes));
+        std::mem::take(self).bytes.into_iter().filter_map(through).max()
+    }
 }

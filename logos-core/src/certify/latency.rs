@@ -4,6 +4,8 @@ use crate::chip::UnitModel;
 use crate::place::distance;
 use crate::spatial::{Primitive, Stage, Tier};
 
+use super::memory;
+
 /// From a firing of `from` to the earliest firing of `to` that uses its tokens.
 pub(crate) fn forward(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
     result(unit, from) + 2 + distance(unit, from, to)
@@ -20,15 +22,26 @@ pub(crate) fn release(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
     to.ii + 2 + distance(unit, from, to)
 }
 
+/// From the start of a gather of so many bytes in all to the earliest use of the last of them.
+pub(super) fn through(unit: &UnitModel, tier: Tier, bytes: u64) -> u64 {
+    let moved = memory::cycles(unit, tier, bytes);
+    moved.saturating_add(u64::from(unit.depth) + first_byte(unit, tier) + 2 + u64::from(unit.inject))
+}
+
+/// Cycles to the first byte of a tier.
+fn first_byte(unit: &UnitModel, tier: Tier) -> u64 {
+    match tier {
+        Tier::Hbm => u64::from(unit.hbm_latency),
+        Tier::Ddr => u64::from(unit.ddr_latency),
+        Tier::Sram => 0,
+    }
+}
+
 /// Latency of what a stage moves bytes over.
 fn own(unit: &UnitModel, stage: &Stage) -> u64 {
     match stage.primitive {
         Primitive::Collective => u64::from(unit.link_latency),
-        Primitive::Load | Primitive::Gather => match stage.tier {
-            Some(Tier::Hbm) => u64::from(unit.hbm_latency),
-            Some(Tier::Ddr) => u64::from(unit.ddr_latency),
-            Some(Tier::Sram) | None => 0,
-        },
+        Primitive::Load | Primitive::Gather => stage.tier.map_or(0, |tier| first_byte(unit, tier)),
         Primitive::Store
         | Primitive::GemmA
         | Primitive::GemmB

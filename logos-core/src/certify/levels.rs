@@ -1,8 +1,10 @@
 //! Phases of a section with one group: how many whole values stand between a stage and the section's inputs.
 
+use std::ops::Range;
+
 use crate::chip::UnitModel;
 use crate::place::Budget;
-use crate::spatial::{Edge, Flow, Stage};
+use crate::spatial::{Edge, Flow, Primitive, Stage};
 
 use super::memory;
 
@@ -39,6 +41,21 @@ pub(super) fn of(stages: &[Stage], edges: &[Edge], groups: u64) -> Vec<u32> {
     levels
 }
 
+/// How much shorter a phase is for which the memory waits.
+const HURRY: u128 = 4;
+
+/// The phases between a load that is not read ahead and what ids choose after it: meanwhile the memory has little to read.
+fn waited_for(stages: &[Stage], levels: &[u32], tied: &[u64]) -> Range<usize> {
+    let loads = || stages.iter().zip(levels).zip(tied).filter(|((s, _), tied)| s.is_windowed() && **tied > 0);
+    let level = |((_, level), _): ((&Stage, &u32), &u64)| *level as usize;
+    let chosen = loads().filter(|((s, _), _)| s.primitive == Primitive::Gather).map(level).min();
+    let read = chosen.and_then(|chosen| loads().map(level).filter(|&level| level < chosen).max());
+    match (read, chosen) {
+        (Some(read), Some(chosen)) => read + 1..chosen,
+        _ => 0..0,
+    }
+}
+
 /// What each stage of a section with one group may take: phases follow one another, so each has a budget of its own.
 ///
 /// It is by the square root of the phase's work, which minimises a sum of phases. One whose loads cannot be there before it begins
@@ -49,16 +66,17 @@ pub(super) fn budgets(unit: &UnitModel, stages: &[Stage], levels: &[u32], tied: 
     let count = levels.iter().max().map_or(0, |&l| l as usize + 1);
     let (mut least, mut work) = (vec![0u64; count], vec![0u128; count]);
     for ((stage, &level), &tied) in stages.iter().zip(levels).zip(tied) {
-        if tied > 0 {
-            let enough = memory::cycles(unit, stage, tied).saturating_mul(stage.firings.min(64)) / 128;
-            let least = &mut least[level as usize];
-            // Loads of one memory come one after another, those from scratchpads at the same time.
-            *least = if stage.is_windowed() { *least + enough } else { enough.max(*least) };
+        if let (true, Some(tier)) = (tied > 0, stage.tier) {
+            let enough = memory::cycles(unit, tier, tied).saturating_mul(stage.firings.min(64)) / 128;
+            least[level as usize] += enough;
         }
         let units = u128::from(stage.work.base) * u128::from(stage.work.a) * u128::from(stage.work.b);
         work[level as usize] += units * u128::from(stage.firings);
     }
-    let roots: Vec<u128> = work.iter().map(|&w| w.isqrt()).collect();
+    let mut roots: Vec<u128> = work.iter().map(|&w| w.isqrt()).collect();
+    for level in waited_for(stages, levels, tied) {
+        roots[level] = roots[level].div_ceil(HURRY);
+    }
     let all: u128 = roots.iter().sum();
     let budget = |level: usize| {
         let share = (WHOLE * roots[level]).checked_div(all).unwrap_or(0);

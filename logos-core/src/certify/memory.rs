@@ -4,6 +4,8 @@ use crate::chip::{RATE_CYCLES, UnitModel};
 use crate::place::PlaceError;
 use crate::spatial::{Edge, Flow, Primitive, Stage, Tier, Turn};
 
+use super::laps::Laps;
+
 /// The tiers that loads take turns on.
 pub(super) const WINDOWED: [Tier; 2] = [Tier::Hbm, Tier::Ddr];
 
@@ -152,8 +154,8 @@ fn join(stage: &mut Stage, turn: Option<&Turn>, turns: usize, spare: &mut u64) -
 }
 
 /// Moves turns back to what their members' data allow (`ready`, by turn), and the turns after them along; their order
-/// stays. Whether any moved.
-pub(super) fn postpone(stages: &mut [Stage], turns: &mut [Turn], ready: &[u64]) -> bool {
+/// stays, and the loads of those of an iteration after (`laps`) have starts of their own. Whether any moved.
+pub(super) fn postpone(stages: &mut [Stage], turns: &mut [Turn], ready: &[u64], laps: &Laps) -> bool {
     let mut moved = false;
     for tier in WINDOWED {
         let mut end = 0;
@@ -166,7 +168,7 @@ pub(super) fn postpone(stages: &mut [Stage], turns: &mut [Turn], ready: &[u64]) 
     }
     if moved {
         for stage in stages {
-            if let Some(turn) = stage.turn {
+            if let Some(turn) = stage.turn.filter(|&turn| !laps.holds(turn)) {
                 stage.start = turns[turn as usize].start;
             }
         }
@@ -188,12 +190,12 @@ pub(super) fn cover(turns: &[Turn]) -> u64 {
 /// Initiation interval that a stage's bound counts with: a load's in a turn is the schedule's choice, and no choice is below
 /// its token's bytes at the memory's whole rate.
 pub(crate) fn least_interval(unit: &UnitModel, stage: &Stage) -> u64 {
-    if stage.is_windowed() { cycles(unit, stage, stage.bytes).max(1) } else { stage.ii }
+    let windowed = stage.tier.filter(|_| stage.is_windowed());
+    windowed.map_or(stage.ii, |tier| cycles(unit, tier, stage.bytes).max(1))
 }
 
-/// Cycles that so many bytes of a stage's tier take at its whole rate.
-pub(super) fn cycles(unit: &UnitModel, stage: &Stage, bytes: u64) -> u64 {
-    let rate = stage.tier.map_or(1, |tier| rate(unit, tier).max(1));
+/// Cycles that so many bytes of a tier take at its whole rate.
+pub(super) fn cycles(unit: &UnitModel, tier: Tier, bytes: u64) -> u64 {
     let scaled = u128::from(RATE_CYCLES) * u128::from(bytes);
-    u64::try_from(scaled.div_ceil(u128::from(rate))).unwrap_or(u64::MAX)
+    u64::try_from(scaled.div_ceil(u128::from(rate(unit, tier).max(1)))).unwrap_or(u64::MAX)
 }

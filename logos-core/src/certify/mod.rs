@@ -6,6 +6,7 @@
 mod bound;
 mod capacity;
 mod compose;
+mod laps;
 mod latency;
 mod levels;
 mod memory;

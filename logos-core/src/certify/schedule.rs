@@ -8,6 +8,7 @@ use crate::place::{Budget, PlaceError, allocate, assign_addresses, settle};
 use crate::spatial::{Binder, Edge, Flow, Primitive, Section, Stage, StageId};
 
 use super::capacity::Ends;
+use super::laps::Laps;
 use super::{bound, latency, levels, memory};
 
 /// How often a section runs before another takes the chip.
@@ -51,9 +52,7 @@ pub(super) fn certify(
         vec![Budget::WHOLE; stages.len()]
     } else {
         let loops = matches!(order, Order::Loops { .. });
-        let input = ends.map(|(x, _)| x.index());
-        let tied = |(i, stage)| if loops && Some(i) != input { tied(unit, stage) } else { 0 };
-        let tied: Vec<u64> = stages.iter().enumerate().map(tied).collect();
+        let tied: Vec<u64> = stages.iter().map(|stage| if loops { tied(unit, stage) } else { 0 }).collect();
         levels::budgets(unit, &stages, &phases, &tied)
     };
     allocate(unit, &mut stages, &edges, &budgets)?;
@@ -74,7 +73,19 @@ pub(super) fn certify(
         binder: if order == Order::Once { Binder::Span } else { binder },
         bound,
     };
-    let mut schedule = Schedule { unit, section, phases, floor, least: 0, behind: 0, ends, states, order };
+    let mut schedule = Schedule {
+        unit,
+        section,
+        phases,
+        floor,
+        least: 0,
+        behind: 0,
+        lead: 0,
+        laps: Laps::default(),
+        ends,
+        states,
+        order,
+    };
     schedule.fit(resident)?;
     Ok(schedule.section)
 }
@@ -84,25 +95,12 @@ fn ahead(unit: &UnitModel) -> u64 {
     u64::from(unit.cells) * u64::from(unit.scratchpad) / 8
 }
 
-/// Bytes of a load that cannot be there before its reader begins: what ids choose, what lies in the scratchpads already, and of a large value
-/// what they do not hold.
+/// Bytes of a stage in a turn that cannot be there before its reader begins: what ids choose, and of a large value what the scratchpads
+/// do not hold.
 fn tied(unit: &UnitModel, stage: &Stage) -> u64 {
     let bytes = stage.bytes.saturating_mul(stage.firings);
-    match stage.primitive {
-        Primitive::Gather => bytes,
-        Primitive::Load if stage.is_windowed() => bytes.saturating_sub(ahead(unit)),
-        Primitive::Load => bytes,
-        Primitive::Store
-        | Primitive::GemmA
-        | Primitive::GemmB
-        | Primitive::Map
-        | Primitive::Reduce
-        | Primitive::Scan
-        | Primitive::Scores
-        | Primitive::Softmax
-        | Primitive::Values
-        | Primitive::Collective => 0,
-    }
+    let read_ahead = if stage.primitive == Primitive::Gather { 0 } else { ahead(unit) };
+    if stage.is_windowed() { bytes.saturating_sub(read_ahead) } else { 0 }
 }
 
 /// The least interval that memory and stages allow.
@@ -126,6 +124,10 @@ struct Schedule<'a> {
     least: u64,
     /// Cycles that readers of followed loads begin later than they could, so as to take less time.
     behind: u64,
+    /// Cycles by which what lies in the scratchpads is read before all else, where ids are waited for.
+    lead: u64,
+    /// Turns that serve the iteration after.
+    laps: Laps,
     ends: Option<(StageId, StageId)>,
     states: Vec<(StageId, StageId)>,
     order: Order,
@@ -141,6 +143,7 @@ impl Schedule<'_> {
             .iter()
             .map(|s| s.is_windowed() && s.bytes.saturating_mul(s.firings) > ahead(self.unit))
             .collect();
+        self.lead = self.lead();
         // The most that readers of followed loads may be behind them.
         let mut behind = u64::MAX;
         loop {
@@ -157,6 +160,8 @@ impl Schedule<'_> {
                 self.section.interval = before;
             }
             self.set_interval()?;
+            self.laps.settle(&mut self.section);
+            self.set_span();
             self.set_capacities()?;
             let section = &mut self.section;
             match assign_addresses(self.unit, &section.stages, &mut section.edges, resident) {
@@ -189,8 +194,16 @@ impl Schedule<'_> {
             *pace = (*pace).max(reader.firings.saturating_mul(reader.ii));
         }
         let steady = *groups > 1 && self.order != Order::Once;
+        let lead = self.lead;
         let ranks = if steady { vec![0; stages.len()] } else { memory::ranks(&self.phases, edges, followed) };
+        self.laps = Laps::default();
         *turns = memory::take_turns(self.unit, stages, &ranks, &pace, steady, self.floor)?;
+        for turn in turns.iter_mut() {
+            turn.start += lead;
+        }
+        for load in stages.iter_mut().filter(|stage| stage.turn.is_some()) {
+            load.start += lead;
+        }
         *interval = memory::cover(turns).max(self.floor);
         Ok(())
     }
@@ -201,6 +214,20 @@ impl Schedule<'_> {
         let input = self.ends.map(|(x, _)| x) == Some(edge.from);
         let read = if load.is_windowed() { followed[edge.from.index()] } else { load.primitive == Primitive::Load };
         read && !input && matches!(edge.flow, Flow::Stream { .. })
+    }
+
+    /// What the largest value in the scratchpads takes longer to read than its reader takes to use it, in a section with a gather: the memory
+    /// would wait for the ids that depend on it.
+    fn lead(&self) -> u64 {
+        let Section { stages, edges, groups, .. } = &self.section;
+        let gathers = stages.iter().any(|stage| stage.primitive == Primitive::Gather && stage.is_windowed());
+        if *groups > 1 || self.ends.is_none() || !gathers {
+            return 0;
+        }
+        let busy = |stage: &Stage| stage.firings.saturating_mul(stage.ii);
+        let kept = edges.iter().filter(|e| !self.section.stage(e.from).is_windowed() && self.paces(e, &[]));
+        let longer = |e: &Edge| busy(self.section.stage(e.from)).saturating_sub(busy(self.section.stage(e.to)));
+        kept.map(longer).max().unwrap_or(0)
     }
 
     /// Cycles by which the layer loop would be longer than the interval if the readers of followed loads began with them.
@@ -284,18 +311,28 @@ impl Schedule<'_> {
 
     /// Earliest starts, with the turns of gathers as late as their ids; then latest ones for all but loads in a turn.
     fn set_starts(&mut self, followed: &[bool]) {
-        // A turn that moves takes later turns and their readers along. Ids come from stages of a lower level, whose loads are in
-        // earlier turns, so as many rounds as there are turns are enough.
-        for _ in 0..=self.section.turns.len() {
-            let ready = self.set_earliest(followed);
-            if !memory::postpone(&mut self.section.stages, &mut self.section.turns, &ready) {
-                break;
-            }
+        self.postpone_turns(followed);
+        if self.section.groups == 1 && matches!(self.order, Order::Loops { .. }) {
+            let layers = self.layers();
+            self.laps = Laps::fill(&mut self.section, followed, &self.states, layers);
+            self.postpone_turns(followed);
         }
         let sinks = self.sinks();
         self.set_latest(&sinks);
         for (v, edges) in sinks {
             self.section.stages[v].start = self.earliest(edges);
+        }
+    }
+
+    /// Turns no earlier than what their gathers need, and all else as early as that allows.
+    fn postpone_turns(&mut self, followed: &[bool]) {
+        // A turn that moves takes later turns and their readers along. Ids come from stages of a lower level, whose loads are in
+        // earlier turns, so as many rounds as there are turns are enough.
+        for _ in 0..=self.section.turns.len() {
+            let ready = self.set_earliest(followed);
+            if !memory::postpone(&mut self.section.stages, &mut self.section.turns, &ready, &self.laps) {
+                break;
+            }
         }
     }
 
@@ -332,9 +369,10 @@ impl Schedule<'_> {
             latest[v] = end - done as i64;
         }
         for &(load, store) in &self.states {
+            let (again, times) = self.laps.again(&self.section, load, self.layers());
+            let again = again + times * self.section.interval;
             let latest = &mut latest[store.index()];
             let (load, store) = (&stages[load.index()], &stages[store.index()]);
-            let again = load.start + self.layers() * self.section.interval;
             let done = store.last() - store.start + latency::forward(self.unit, store, load);
             *latest = (*latest).min(again as i64 - done as i64).max(store.start as i64);
         }
@@ -366,7 +404,8 @@ impl Schedule<'_> {
             if self.section.groups == 1 && turn.is_none() {
                 self.stretch(v, first..next, followed);
             }
-            let earliest = self.earliest(first..next);
+            let input = self.ends.is_some_and(|(x, _)| x.index() == v);
+            let earliest = if input { self.lead } else { self.earliest(first..next) };
             match turn {
                 None => self.section.stages[v].start = earliest,
                 Some(turn) => ready[turn as usize] = earliest.max(ready[turn as usize]),
@@ -399,18 +438,26 @@ impl Schedule<'_> {
         }
         let layers = self.layers();
         for &(load, store) in &self.states {
+            let (again, times) = self.laps.again(&self.section, load, layers);
             let (load, store) = (at(load), at(store));
             let done = store.last() + latency::forward(self.unit, store, load);
-            interval = interval.max(done.saturating_sub(load.start).div_ceil(layers));
+            interval = interval.max(done.saturating_sub(again).div_ceil(times));
         }
-        let first = stages.iter().map(|s| s.start).min().unwrap_or(0);
-        let end = stages.iter().map(|s| s.last() + s.ii).max().unwrap_or(0);
-        self.section.span = end - first;
+        let end = self.set_span();
         if self.order == Order::Once {
             interval = interval.max(self.section.span);
         }
         self.section.interval = interval;
         if interval < RANGE && end < RANGE { Ok(()) } else { Err(PlaceError::Range) }
+    }
+
+    /// From the first start to the last result, whose cycle is returned.
+    fn set_span(&mut self) -> u64 {
+        let Section { stages, span, .. } = &mut self.section;
+        let first = stages.iter().map(|s| s.start).min().unwrap_or(0);
+        let end = stages.iter().map(|s| s.last() + s.ii).max().unwrap_or(0);
+        *span = end - first;
+        end
     }
 
     /// Each turn as late as the readers of its loads and the turn after it allow: what is loaded waits less in buffers.
@@ -419,6 +466,9 @@ impl Schedule<'_> {
         for (e, edge) in self.section.edges.iter().enumerate() {
             let load = self.section.stage(edge.from);
             if let Some(turn) = load.turn {
+                if self.laps.holds(turn) {
+                    slack[turn as usize] = 0;
+                }
                 let spare = self.ends_of(e).latest(edge.flow) - load.start as i64;
                 slack[turn as usize] = slack[turn as usize].min(spare);
             }

@@ -10,7 +10,6 @@ mod ledger;
 pub mod live;
 pub mod paged;
 pub mod report;
-pub(crate) mod require;
 pub mod serving;
 mod size;
 pub mod work;

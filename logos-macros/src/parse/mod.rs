@@ -4,14 +4,12 @@
 //! ```text
 //! models      = (attribute* visibility "mod" name "{" body "}")*
 //! body        = "model" ":" "config" string, "chip" ":" word, ("weights" ":" (word | "checkpoint" string))?,
-//!               "deployments" ":" "{" (NAME ":" form "{" (key ":" number),* "}" require?),* "}"
-//! require     = "require" "{" (word (operator number unit?)?),* "}"
+//!               "deployments" ":" "{" (NAME ":" form "{" (key ":" number),* "}"),* "}"
 //! ```
 
 mod body;
 mod deployment;
 mod entries;
-mod require;
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 

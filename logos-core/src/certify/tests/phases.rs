@@ -1,10 +1,11 @@
 //! Phases, their budgets, and the turns of the memory, on a net small enough to count.
 
+use super::super::laps::Laps;
 use super::super::levels;
 use super::super::memory;
 use crate::chip::{self, RATE_CYCLES, UnitModel};
 use crate::place::Budget;
-use crate::spatial::{Edge, Emission, Flow, Primitive, Recurrence, Stage, StageId, Tier, Turn, Work};
+use crate::spatial::{Binder, Edge, Emission, Flow, Primitive, Recurrence, Section, Stage, StageId, Tier, Turn, Work};
 
 fn stage(primitive: Primitive, firings: u64, a: u64, bytes: u64) -> Stage {
     Stage {
@@ -159,8 +160,65 @@ fn a_turn_waits_for_what_its_gathers_need_and_moves_later_ones_along() {
     let ranks = memory::ranks(&phases, &edges, &[false; 8]);
     let mut turns = memory::take_turns(&unit(1024), &mut stages, &ranks, &[0; 8], false, 8197).unwrap();
     let length = turns[0].length;
-    assert!(!memory::postpone(&mut stages, &mut turns, &[0, 0]));
-    assert!(memory::postpone(&mut stages, &mut turns, &[100, 0]));
+    assert!(!memory::postpone(&mut stages, &mut turns, &[0, 0], &Laps::default()));
+    assert!(memory::postpone(&mut stages, &mut turns, &[100, 0], &Laps::default()));
     assert_eq!((turns[0].start, turns[1].start), (100, 100 + length));
     assert_eq!((stages[2].start, stages[4].start), (100, 100 + length));
+}
+
+/// A norm's weight and a product's in turns of their own, and a gather by what the product says.
+fn waiting() -> Section {
+    let load = |start, firings, period, turn| Stage {
+        start,
+        period,
+        turn: Some(turn),
+        ..stage(Primitive::Load, firings, 1, 1 << 10)
+    };
+    let gather = Stage { primitive: Primitive::Gather, ..load(500, 10, 20, 3) };
+    let stages = vec![load(0, 4, 10, 0), load(40, 4, 10, 1), load(80, 4, 10, 2), gather];
+    let turn = |start, length| Turn { tier: Tier::Hbm, start, length };
+    Section {
+        group_rows: 1,
+        groups: 1,
+        stages,
+        edges: Vec::new(),
+        turns: vec![turn(0, 40), turn(40, 40), turn(80, 40), turn(500, 200)],
+        interval: 0,
+        span: 0,
+        binder: Binder::Memory,
+        bound: 0,
+    }
+}
+
+#[test]
+fn what_the_memory_reads_while_it_waits_for_ids_is_the_next_iterations() {
+    let mut section = waiting();
+    let laps = Laps::fill(&mut section, &[false; 4], &[], 8);
+    // 380 cycles of waiting are more than both free turns take; the one before the gather stays.
+    let starts: Vec<(u64, u64)> = section.turns.iter().map(|turn| (turn.start, turn.length)).collect();
+    assert_eq!(starts, [(80, 40), (120, 40), (160, 40), (500, 200)]);
+    let turns = |section: &Section| -> Vec<_> { section.stages.iter().map(|s| s.turn.unwrap()).collect() };
+    assert_eq!(turns(&section), [1, 2, 0, 3]);
+    assert!(!laps.holds(0) && laps.holds(1) && laps.holds(2) && !laps.holds(3));
+
+    // The interval is 80 cycles shorter than it was, and each load of these turns starts one before its turn.
+    section.interval = memory::cover(&section.turns);
+    assert_eq!(section.interval, 620);
+    laps.settle(&mut section);
+    let starts: Vec<u64> = section.stages.iter().map(|stage| stage.start).collect();
+    assert_eq!(starts, [0, 40, 580, 1000]);
+    assert_eq!(section.turns.iter().map(|turn| turn.start).collect::<Vec<_>>(), [580, 620, 660, 1000]);
+}
+
+#[test]
+fn what_is_followed_and_one_layers_state_are_not_read_an_iteration_early() {
+    let same = |followed: &[bool], states: &[(StageId, StageId)], layers| {
+        let mut section = waiting();
+        let laps = Laps::fill(&mut section, followed, states, layers);
+        !(0..4).any(|turn| laps.holds(turn)) && section.turns == waiting().turns
+    };
+    let state = [(StageId(0), StageId(3))];
+    assert!(same(&[true, false, false, false], &[], 8));
+    assert!(same(&[false; 4], &state, 1));
+    assert!(!same(&[false; 4], &state, 2));
 }

@@ -68,141 +68,43 @@ fn programs_of_one_section_come_within_a_256th_of_their_bound() {
     }
     assert!(programs > 1000, "{programs}");
     expect![[r#"
-        deepseek-r1, SN50 tp 32, decode 1, latent attention, experts: 870 over 68966, memory
-        deepseek-r1, SN50 tp 32, decode 8, latent attention, experts: 1156 over 269596, memory
         deepseek-r1, SN50 tp 64, decode 64, latent attention: 7143 over 573327, memory
-        deepseek-r1, SN50 tp 64, decode 64, latent attention, experts: 20660 over 937077, memory
-        deepseek-v2-lite, SN40L tp 8, decode 1, latent attention, experts: 648 over 30256, memory
-        deepseek-v2-lite, SN40L tp 8, decode 8, latent attention, experts: 996 over 168462, memory
         deepseek-v2-lite, SN40L tp 8, decode 64, latent attention: 2703 over 556359, memory
-        deepseek-v2-lite, SN40L tp 8, decode 64, latent attention, experts: 14591 over 735283, memory
+        deepseek-v2-lite, SN40L tp 8, decode 64, latent attention, experts: 3050 over 735283, memory
         deepseek-v2-lite, SN40L tp 16, decode 256, latent attention: 55609 over 2156311, memory
-        deepseek-v2-lite, SN40L tp 16, decode 256, latent attention, experts: 44182 over 2503470, memory
-        deepseek-v2-lite, SN50 tp 8, decode 1, latent attention, experts: 784 over 29782, memory
-        deepseek-v2-lite, SN50 tp 8, decode 8, latent attention, experts: 791 over 165827, memory
-        deepseek-v3, SN50 tp 32, decode 1, latent attention, experts: 870 over 68966, memory
-        deepseek-v3, SN50 tp 32, decode 8, latent attention, experts: 1156 over 269596, memory
+        deepseek-v2-lite, SN40L tp 16, decode 256, latent attention, experts: 25350 over 2503470, memory
         deepseek-v3, SN50 tp 64, decode 64, latent attention: 7143 over 573327, memory
-        deepseek-v3, SN50 tp 64, decode 64, latent attention, experts: 20660 over 937077, memory
-        glm-4.5, SN40L tp 16, decode 1, attention, experts: 586 over 42191, memory
-        glm-4.5, SN40L tp 16, decode 8, attention, experts: 927 over 222274, memory
-        glm-4.5, SN50 tp 16, decode 1, attention, experts: 589 over 41531, memory
-        glm-4.5, SN50 tp 32, decode 64, attention, experts: 9621 over 482740, memory
-        glm-4.5-air, SN40L tp 8, decode 1, attention, experts: 937 over 61441, memory
-        glm-4.5-air, SN40L tp 8, decode 8, attention, experts: 2003 over 309926, memory
-        glm-4.5-air, SN40L tp 8, decode 64, attention, experts: 16266 over 790164, memory
-        glm-4.5-air, SN40L tp 16, decode 256, attention, experts: 49737 over 1395227, memory
-        glm-4.5-air, SN50 tp 8, decode 1, attention, experts: 1031 over 60480, memory
-        glm-4.5-air, SN50 tp 8, decode 8, attention, experts: 1377 over 305078, memory
-        glm-4.5-air, SN50 tp 8, decode 64, attention, experts: 4550 over 777803, memory
-        glm-4.5-air, SN50 tp 16, decode 256, attention, experts: 37995 over 1373400, memory
-        gpt-oss-20b, SN40L tp 8, decode 1, attention, window 128, experts: 1406 over 28239, memory
-        gpt-oss-20b, SN40L tp 8, decode 1, attention, experts: 1359 over 28239, memory
-        gpt-oss-20b, SN40L tp 8, decode 8, attention, window 128, experts: 2621 over 183010, memory
-        gpt-oss-20b, SN40L tp 8, decode 8, attention, experts: 16573 over 183010, memory
-        gpt-oss-20b, SN40L tp 8, decode 64, attention, window 128, experts: 5687 over 212805, memory
-        gpt-oss-20b, SN40L tp 8, decode 64, attention, experts: 14340 over 317037, memory
-        gpt-oss-20b, SN40L tp 8, decode 256, attention, window 128, experts: 26055 over 390631, memory
-        gpt-oss-20b, SN40L tp 8, decode 256, attention, experts: 24897 over 807560, memory
-        gpt-oss-20b, SN50 tp 8, decode 1, attention, window 128, experts: 1408 over 27797, memory
-        gpt-oss-20b, SN50 tp 8, decode 1, attention, experts: 1370 over 27797, memory
-        gpt-oss-20b, SN50 tp 8, decode 8, attention, window 128, experts: 1548 over 180147, memory
-        gpt-oss-20b, SN50 tp 8, decode 8, attention, experts: 14710 over 180147, memory
-        gpt-oss-20b, SN50 tp 8, decode 64, attention, window 128, experts: 30779 over 180147, memory
-        gpt-oss-20b, SN50 tp 8, decode 64, attention, experts: 3151 over 312077, memory
-        gpt-oss-20b, SN50 tp 8, decode 256, attention, window 128, experts: 10364 over 384520, memory
-        gpt-oss-20b, SN50 tp 8, decode 256, attention, experts: 9432 over 794926, memory
-        kimi-k2-instruct, SN50 tp 64, decode 1, latent attention, experts: 621 over 52706, memory
-        kimi-k2-instruct, SN50 tp 64, decode 8, latent attention, experts: 891 over 186003, memory
+        glm-4.5, SN50 tp 32, decode 64, attention, experts: 3588 over 482740, memory
+        glm-4.5-air, SN40L tp 16, decode 256, attention, experts: 27330 over 1395227, memory
+        glm-4.5-air, SN50 tp 16, decode 256, attention, experts: 26886 over 1373400, memory
+        gpt-oss-20b, SN40L tp 8, decode 8, attention, window 128, experts: 2324 over 183307, loop
+        gpt-oss-20b, SN40L tp 8, decode 8, attention, experts: 2325 over 184620, loop
+        gpt-oss-20b, SN40L tp 8, decode 64, attention, window 128, experts: 1610 over 204218, loop
+        gpt-oss-20b, SN40L tp 8, decode 64, attention, experts: 1660 over 317037, memory
+        gpt-oss-20b, SN40L tp 8, decode 256, attention, window 128, experts: 1775 over 362310, loop
+        gpt-oss-20b, SN40L tp 8, decode 256, attention, experts: 18374 over 807560, memory
+        gpt-oss-20b, SN50 tp 8, decode 8, attention, experts: 1194 over 180404, loop
+        gpt-oss-20b, SN50 tp 8, decode 64, attention, window 128, experts: 1573 over 187465, loop
+        gpt-oss-20b, SN50 tp 8, decode 256, attention, window 128, experts: 3353 over 301972, loop
+        gpt-oss-20b, SN50 tp 8, decode 256, attention, experts: 4772 over 794926, memory
         llama-3.2-1b-instruct, SN50 tp 8, decode 64, attention: 579 over 145221, memory
-        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 1, attention, chunks of 8192, experts: 1890 over 69962, memory
-        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 1, attention, experts: 1891 over 69962, memory
-        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 8, attention, chunks of 8192, experts: 2800 over 298904, memory
-        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 8, attention, experts: 2252 over 265398, memory
-        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 64, attention, chunks of 8192, experts: 19540 over 756807, memory
-        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 64, attention, experts: 19541 over 756807, memory
-        llama-4-scout-17b-16e-instruct, SN50 tp 8, decode 1, attention, chunks of 8192, experts: 1910 over 68868, memory
-        llama-4-scout-17b-16e-instruct, SN50 tp 8, decode 1, attention, experts: 1913 over 68868, memory
-        llama-4-scout-17b-16e-instruct, SN50 tp 8, decode 8, attention, chunks of 8192, experts: 2022 over 294228, memory
-        llama-4-scout-17b-16e-instruct, SN50 tp 8, decode 8, attention, experts: 1594 over 277737, memory
-        llama-4-scout-17b-16e-instruct, SN50 tp 8, decode 64, attention, chunks of 8192, experts: 7679 over 744967, memory
-        llama-4-scout-17b-16e-instruct, SN50 tp 8, decode 64, attention, experts: 7677 over 744967, memory
-        minimax-m2.7, SN40L tp 8, decode 1, attention, experts: 390 over 36309, memory
-        minimax-m2.7, SN40L tp 16, decode 64, attention, experts: 7347 over 677085, memory
-        minimax-m2.7, SN50 tp 8, decode 1, attention, experts: 391 over 35741, memory
-        minimax-m2.7, SN50 tp 16, decode 64, attention, experts: 6881 over 666493, memory
-        mixtral-8x22b-v0.1, SN40L tp 8, decode 1, attention, experts: 1562 over 153666, memory
-        mixtral-8x22b-v0.1, SN40L tp 8, decode 64, attention, experts: 6271 over 823758, memory
-        mixtral-8x22b-v0.1, SN50 tp 8, decode 1, attention, experts: 1566 over 151262, memory
-        mixtral-8x22b-v0.1, SN50 tp 8, decode 64, attention, experts: 3499 over 810872, memory
-        mixtral-8x7b-v0.1, SN40L tp 8, decode 1, attention, experts: 1476 over 87554, memory
-        mixtral-8x7b-v0.1, SN40L tp 8, decode 8, attention, experts: 1744 over 355583, memory
-        mixtral-8x7b-v0.1, SN40L tp 8, decode 64, attention, experts: 6577 over 590131, memory
-        mixtral-8x7b-v0.1, SN40L tp 8, decode 256, attention, experts: 31476 over 1706990, memory
-        mixtral-8x7b-v0.1, SN50 tp 8, decode 1, attention, experts: 1492 over 86184, memory
-        mixtral-8x7b-v0.1, SN50 tp 8, decode 8, attention, experts: 1718 over 350020, memory
-        mixtral-8x7b-v0.1, SN50 tp 8, decode 64, attention, experts: 2936 over 580899, memory
-        mixtral-8x7b-v0.1, SN50 tp 8, decode 256, attention, experts: 9916 over 1680287, memory
-        qwen3-235b-a22b, SN40L tp 8, decode 1, attention, experts: 846 over 51201, memory
-        qwen3-235b-a22b, SN40L tp 8, decode 8, attention, experts: 1292 over 319230, memory
-        qwen3-235b-a22b, SN40L tp 16, decode 64, attention, experts: 7712 over 546333, memory
-        qwen3-235b-a22b, SN50 tp 8, decode 1, attention, experts: 858 over 52461, memory
-        qwen3-235b-a22b, SN50 tp 16, decode 64, attention, experts: 8985 over 537786, memory
-        qwen3-30b-a3b, SN40L tp 8, decode 1, attention, experts: 1440 over 13503, memory
-        qwen3-30b-a3b, SN40L tp 8, decode 8, attention, experts: 1398 over 105640, memory
-        qwen3-30b-a3b, SN40L tp 8, decode 64, attention, experts: 8071 over 407194, memory
-        qwen3-30b-a3b, SN40L tp 8, decode 256, attention, experts: 33071 over 1244861, memory
-        qwen3-30b-a3b, SN50 tp 8, decode 1, attention, experts: 1632 over 13291, memory
-        qwen3-30b-a3b, SN50 tp 8, decode 8, attention, experts: 1271 over 103987, memory
-        qwen3-30b-a3b, SN50 tp 8, decode 64, attention, experts: 2953 over 400824, memory
-        qwen3-30b-a3b, SN50 tp 8, decode 256, attention, experts: 8494 over 1225387, memory
-        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 1, gated deltanet, experts: 318 over 17032, memory
-        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 1, attention, experts: 1662 over 16997, memory
-        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 8, gated deltanet, experts: 412 over 65891, memory
-        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 8, attention, experts: 611 over 132869, memory
-        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 64, gated deltanet, experts: 11656 over 397200, memory
-        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 64, attention, experts: 11046 over 903493, memory
-        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 256, gated deltanet, experts: 53329 over 514461, memory
-        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 256, attention, experts: 47544 over 2539739, memory
-        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 1, gated deltanet, experts: 321 over 16766, memory
-        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 1, attention, experts: 1947 over 16731, memory
-        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 8, gated deltanet, experts: 416 over 64860, memory
-        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 8, attention, experts: 569 over 130790, memory
-        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 64, gated deltanet, experts: 2955 over 390987, memory
-        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 64, attention, experts: 3659 over 889359, memory
-        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 256, gated deltanet, experts: 19461 over 506413, memory
-        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 256, attention, experts: 18073 over 2500009, memory
-        qwen3.5-35b-a3b, SN40L tp 8, decode 1, gated deltanet, experts: 322 over 14706, memory
-        qwen3.5-35b-a3b, SN40L tp 8, decode 1, attention, experts: 2477 over 14670, memory
-        qwen3.5-35b-a3b, SN40L tp 8, decode 8, gated deltanet, experts: 739 over 53793, memory
-        qwen3.5-35b-a3b, SN40L tp 8, decode 8, attention, experts: 35143 over 87264, memory
-        qwen3.5-35b-a3b, SN40L tp 8, decode 64, gated deltanet, experts: 10833 over 217586, memory
-        qwen3.5-35b-a3b, SN40L tp 8, decode 64, attention, experts: 13009 over 723879, memory
-        qwen3.5-35b-a3b, SN40L tp 8, decode 256, gated deltanet, experts: 48402 over 329263, memory
-        qwen3.5-35b-a3b, SN40L tp 8, decode 256, attention, experts: 42854 over 2354541, memory
-        qwen3.5-35b-a3b, SN50 tp 8, decode 1, gated deltanet, experts: 340 over 14476, memory
-        qwen3.5-35b-a3b, SN50 tp 8, decode 1, attention, experts: 2722 over 14440, memory
-        qwen3.5-35b-a3b, SN50 tp 8, decode 8, gated deltanet, experts: 420 over 52951, memory
-        qwen3.5-35b-a3b, SN50 tp 8, decode 8, attention, experts: 684 over 118881, memory
-        qwen3.5-35b-a3b, SN50 tp 8, decode 64, gated deltanet, experts: 3285 over 214182, memory
-        qwen3.5-35b-a3b, SN50 tp 8, decode 64, attention, experts: 3783 over 712555, memory
-        qwen3.5-35b-a3b, SN50 tp 8, decode 256, gated deltanet, experts: 17641 over 324112, memory
-        qwen3.5-35b-a3b, SN50 tp 8, decode 256, attention, experts: 16650 over 2317708, memory
-        qwen3.6-35b-a3b, SN40L tp 8, decode 1, gated deltanet, experts: 322 over 14706, memory
-        qwen3.6-35b-a3b, SN40L tp 8, decode 1, attention, experts: 2477 over 14670, memory
-        qwen3.6-35b-a3b, SN40L tp 8, decode 8, gated deltanet, experts: 739 over 53793, memory
-        qwen3.6-35b-a3b, SN40L tp 8, decode 8, attention, experts: 35143 over 87264, memory
-        qwen3.6-35b-a3b, SN40L tp 8, decode 64, gated deltanet, experts: 10833 over 217586, memory
-        qwen3.6-35b-a3b, SN40L tp 8, decode 64, attention, experts: 13009 over 723879, memory
-        qwen3.6-35b-a3b, SN40L tp 8, decode 256, gated deltanet, experts: 48402 over 329263, memory
-        qwen3.6-35b-a3b, SN40L tp 8, decode 256, attention, experts: 42854 over 2354541, memory
-        qwen3.6-35b-a3b, SN50 tp 8, decode 1, gated deltanet, experts: 340 over 14476, memory
-        qwen3.6-35b-a3b, SN50 tp 8, decode 1, attention, experts: 2722 over 14440, memory
-        qwen3.6-35b-a3b, SN50 tp 8, decode 8, gated deltanet, experts: 420 over 52951, memory
-        qwen3.6-35b-a3b, SN50 tp 8, decode 8, attention, experts: 684 over 118881, memory
-        qwen3.6-35b-a3b, SN50 tp 8, decode 64, gated deltanet, experts: 3285 over 214182, memory
-        qwen3.6-35b-a3b, SN50 tp 8, decode 64, attention, experts: 3783 over 712555, memory
-        qwen3.6-35b-a3b, SN50 tp 8, decode 256, gated deltanet, experts: 17641 over 324112, memory
-        qwen3.6-35b-a3b, SN50 tp 8, decode 256, attention, experts: 16650 over 2317708, memory
+        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 64, attention, chunks of 8192, experts: 6640 over 756807, memory
+        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 64, attention, experts: 6639 over 756807, memory
+        minimax-m2.7, SN50 tp 16, decode 64, attention, experts: 3318 over 666493, memory
+        mixtral-8x7b-v0.1, SN40L tp 8, decode 256, attention, experts: 22536 over 1706990, memory
+        qwen3-235b-a22b, SN50 tp 16, decode 64, attention, experts: 3493 over 537786, memory
+        qwen3-30b-a3b, SN40L tp 8, decode 256, attention, experts: 14862 over 1244861, memory
+        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 64, gated deltanet, experts: 9425 over 397898, memory
+        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 256, gated deltanet, experts: 50740 over 514461, memory
+        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 256, attention, experts: 26399 over 2539739, memory
+        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 256, gated deltanet, experts: 6191 over 506413, memory
+        qwen3.5-35b-a3b, SN40L tp 8, decode 64, gated deltanet, experts: 7747 over 217586, memory
+        qwen3.5-35b-a3b, SN40L tp 8, decode 256, gated deltanet, experts: 36522 over 329263, memory
+        qwen3.5-35b-a3b, SN40L tp 8, decode 256, attention, experts: 22605 over 2354541, memory
+        qwen3.5-35b-a3b, SN50 tp 8, decode 256, gated deltanet, experts: 3136 over 324112, memory
+        qwen3.6-35b-a3b, SN40L tp 8, decode 64, gated deltanet, experts: 7747 over 217586, memory
+        qwen3.6-35b-a3b, SN40L tp 8, decode 256, gated deltanet, experts: 36522 over 329263, memory
+        qwen3.6-35b-a3b, SN40L tp 8, decode 256, attention, experts: 22605 over 2354541, memory
+        qwen3.6-35b-a3b, SN50 tp 8, decode 256, gated deltanet, experts: 3136 over 324112, memory
     "#]].assert_eq(&table);
 }

@@ -47,7 +47,8 @@ impl Net<'_> {
             let (from, to) = (precedence.from, precedence.to);
             let firings = (self.section.stage(from).firings, self.section.stage(to).firings);
             for (j, &time) in (0..).zip(&times[to.index()]) {
-                let awaited = precedence.awaits(j, firings);
+                let there = |&k: &u64| (k as usize) < times[from.index()].len();
+                let awaited = precedence.awaits(j, firings).filter(there);
                 if awaited.is_some_and(|k| time < times[from.index()][k as usize] + delay) {
                     return Err(self.early(Lack::Order(from), None, to, j, time));
                 }
@@ -123,10 +124,11 @@ impl Net<'_> {
         for (id, stage) in (0..).map(StageId).zip(&section.stages) {
             if stage.turn.is_some_and(|t| t as usize == turn) {
                 busy += scaled(stage.bytes).div_ceil(u128::from(stage.period));
-                if stage.start < window.start {
+                let early = if stage.start < window.start { section.interval } else { 0 };
+                if stage.start + early < window.start {
                     return Err(self.early(Lack::Turn, None, id, 0, stage.start));
                 }
-                if stage.last() + stage.period > window.start + window.length {
+                if stage.last() + early + stage.period > window.start + window.length {
                     return Err(self.early(Lack::Turn, None, id, stage.firings - 1, stage.last()));
                 }
             }

@@ -95,7 +95,13 @@ impl<'a> Net<'a> {
             return 1;
         }
         let deepest = self.channels.iter().map(|c| c.capacity / c.a_value()).max().unwrap_or(0);
-        let layers = self.precedences.iter().map(|p| p.lag).filter(|&lag| lag <= FEW_LAYERS).max().unwrap_or(0);
+        let layers = self
+            .precedences
+            .iter()
+            .filter_map(|p| u64::try_from(p.lag).ok())
+            .filter(|&lag| lag <= FEW_LAYERS)
+            .max()
+            .unwrap_or(0);
         (deepest + self.section.span / self.section.interval.max(1)).max(layers) + 3
     }
 

@@ -17,12 +17,12 @@ pub(super) enum Which {
     LastToFirst,
 }
 
-/// `to` in an iteration not before `delay` cycles after `from` in the iteration `lag` before it.
+/// `to` in an iteration not before `delay` cycles after `from` in the iteration `lag` before it, or, below zero, after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Precedence {
     pub(super) from: StageId,
     pub(super) to: StageId,
-    pub(super) lag: u64,
+    pub(super) lag: i64,
     pub(super) delay: u64,
     pub(super) which: Which,
 }
@@ -32,7 +32,7 @@ impl Precedence {
     /// firings an iteration as the pair says.
     pub(super) fn awaits(&self, j: u64, (from, to): (u64, u64)) -> Option<u64> {
         let (iteration, within) = (j / to, j % to);
-        let before = iteration.checked_sub(self.lag)?;
+        let before = iteration.checked_add_signed(-self.lag)?;
         match self.which {
             Which::Each => Some(before * from + within),
             Which::LastToFirst => (within == 0).then(|| before * from + from - 1),
@@ -44,7 +44,8 @@ fn ids(section: &Section) -> impl Iterator<Item = (StageId, &Stage)> {
     (0..).map(StageId).zip(&section.stages)
 }
 
-/// A memory serves turn after turn, and its first again after its last.
+/// A memory serves turn after turn, and its first again after its last. A load that starts before its turn is served in the one of the
+/// interval before.
 pub(super) fn turns(section: &Section) -> Vec<Precedence> {
     let mut found = Vec::new();
     for (number, turn) in (0u32..).zip(&section.turns) {
@@ -55,8 +56,10 @@ pub(super) fn turns(section: &Section) -> Vec<Precedence> {
             None => (of_tier.max().unwrap_or(number), 1),
         };
         let members = |turn: u32| ids(section).filter(move |(_, stage)| stage.turn == Some(turn));
-        for (to, _) in members(number) {
+        let early = |stage: &Stage, turn: u32| i64::from(stage.start < section.turns[turn as usize].start);
+        for (to, next) in members(number) {
             for (from, stage) in members(before) {
+                let lag = lag + early(next, number) - early(stage, before);
                 found.push(Precedence { from, to, lag, delay: stage.period, which: Which::LastToFirst });
             }
         }
@@ -95,7 +98,7 @@ pub(super) fn states(
         for (from, store) in ids(section) {
             if state_of(spatial, program, store, Primitive::Store) == Some(state) {
                 let delay = delay::forward(unit, store, load);
-                found.push(Precedence { from, to, lag: layers, delay, which: Which::LastToFirst });
+                found.push(Precedence { from, to, lag: layers as i64, delay, which: Which::LastToFirst });
                 if store.statement != load.statement {
                     let (delay, which) = (load.ii, Which::LastToFirst);
                     found.push(Precedence { from: to, to: from, lag: 0, delay, which });

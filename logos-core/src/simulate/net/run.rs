@@ -12,6 +12,8 @@ use super::{Fault, Net, Pace};
 pub struct Run {
     times: Times,
     iterations: u64,
+    /// Iterations that something follows which they may wait for.
+    followed: u64,
 }
 
 impl Run {
@@ -24,9 +26,9 @@ impl Run {
         self.times.iter().map(last).max().unwrap_or(0)
     }
 
-    /// Cycles between the ends of the last two iterations: the interval, once the run is periodic.
+    /// Cycles between the ends of the last two iterations that wait for all they ever wait for: the interval, once the run is periodic.
     pub fn interval(&self) -> u64 {
-        match self.iterations {
+        match self.followed {
             0 | 1 => self.cycles(),
             n => self.end(n - 1) - self.end(n - 2),
         }
@@ -54,7 +56,8 @@ impl Net<'_> {
                 return Err(Fault::Deadlock { stage, firing: done % firings, iteration: done / firings });
             }
         }
-        Ok(Run { times: state.times, iterations })
+        let waits = self.precedences.iter().any(|precedence| precedence.lag < 0);
+        Ok(Run { times: state.times, iterations, followed: iterations.saturating_sub(u64::from(waits)) })
     }
 
     /// The first firing, stage by stage, that a run has later than the static schedule: there is none where the schedule is sound.
@@ -197,7 +200,8 @@ impl<'n, 'a> State<'n, 'a> {
             let precedence = &self.net.precedences[at];
             let (from, to) = (precedence.from.index(), precedence.to.index());
             let firings = (self.net.section.stages[from].firings, self.net.section.stages[to].firings);
-            if let Some(k) = precedence.awaits(j, firings) {
+            // What comes after the last iteration does not come.
+            if let Some(k) = precedence.awaits(j, firings).filter(|k| *k < firings.0 * self.iterations) {
                 time = time.max(self.times[from].get(k as usize)? + self.pace.order[at]);
             }
         }
