@@ -428,6 +428,33 @@ fn a_fit_is_a_table() {
     }
 }
 
+/// F12: the page shows the same to a person, in one file.
+#[test]
+fn a_report_is_a_page() {
+    let file = folder("report").join("report.html");
+    let (status, out, err) =
+        logos(&format!("report CONFIG:qwen3.5-27b --chip SN50 --tp 8 --batch 8 -o {}", file.display()));
+    assert_eq!((status, err.as_str()), (0, ""));
+    let page = fs::read_to_string(&file).expect("a page");
+    assert_eq!(out, format!("{}: {} bytes\n", file.display(), page.len()));
+    for part in [
+        "<h1>qwen3.5-27b</h1>",
+        "8 × SN50 · decode of 8 sequences of 262,144 positions",
+        "id=\"memory\"",
+        "id=\"ladder\"",
+        "id=\"depth\"",
+        "id=\"roofline\"",
+        "class=\"mesh\"",
+        "class=\"timeline\"",
+        "the 24 query heads do not split over 16 chips",
+        "title=\"published: ",
+        "no speed is claimed",
+    ] {
+        assert!(page.contains(part), "{part} is not in the page");
+    }
+    assert!(page.ends_with("</html>\n") && !page.contains("<script"));
+}
+
 /// F11: a plan is a command that can start, or a refusal with what would.
 #[test]
 fn a_plan_is_a_command() {

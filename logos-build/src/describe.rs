@@ -45,6 +45,11 @@ pub fn deployment(compiled: &Compiled) -> Vec<String> {
     ];
     lines.extend(bundle.programs().map(|program| format!("- {}", program_line(&program))));
     lines.push(String::new());
+    if !compiled.required.is_empty() {
+        let required: Vec<String> = compiled.required.iter().map(|required| format!("`{required}`")).collect();
+        lines.push(format!("Required: {}.", required.join(", ")));
+        lines.push(String::new());
+    }
     if !compiled.notes.is_empty() {
         lines.push("To be known:".to_owned());
         lines.push(String::new());

@@ -92,7 +92,9 @@ fn module(name: &str, config: &str, compiled: &[Compiled]) -> String {
             text.push_str(&format!("        #[doc = {line:?}]\n"));
         }
         let (words, file) = (deployment.words.len(), file_name(name, deployment));
-        text.push_str(&format!("        {}: {words} words of {file:?},\n", deployment.name));
+        let required: Vec<String> = deployment.required.iter().map(|required| format!("[{required}]")).collect();
+        let required = required.join(" ");
+        text.push_str(&format!("        {}: {words} words of {file:?} require {{ {required} }},\n", deployment.name));
     }
     text.push_str("    }\n}\n");
     text

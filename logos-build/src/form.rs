@@ -3,10 +3,13 @@
 
 use logos_core::{At, Code, DeploymentRequest, ExpertSplit, Form, Refusal};
 
+use crate::require::{self, Require};
+
 /// One token of each sequence of a batch, over `ctx` positions of carried state.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Decode {
+    require: Vec<Require>,
     tp: Option<u32>,
     ctx: Option<u32>,
     batch: Option<u32>,
@@ -17,6 +20,7 @@ pub struct Decode {
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Prefill {
+    require: Vec<Require>,
     tp: Option<u32>,
     ctx: Option<u32>,
     chunk: Option<u32>,
@@ -27,6 +31,7 @@ pub struct Prefill {
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Forward {
+    require: Vec<Require>,
     tp: Option<u32>,
     rows: Option<u32>,
     experts: ExpertSplit,
@@ -53,10 +58,17 @@ impl Decode {
         Decode { experts: split, ..self }
     }
 
-    pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
+    /// What has to hold of it, or the build fails: `"hbm_fit, ctx >= 131_072"`, or a [`Requirement`](logos_core::Requirement).
+    pub fn require(mut self, requirements: impl Into<Require>) -> Self {
+        self.require.push(requirements.into());
+        self
+    }
+
+    pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Vec<Refusal>> {
         let ctx = required(self.ctx, name, "decode", "ctx", "the positions its carried state holds")?;
         let form = Form::Decode { ctx, batch: self.batch.unwrap_or(1) };
-        Ok(DeploymentRequest { experts: self.experts, ..DeploymentRequest::new(name, form, self.tp) })
+        let deployment = DeploymentRequest { experts: self.experts, ..DeploymentRequest::new(name, form, self.tp) };
+        require::required(deployment, self.require)
     }
 }
 
@@ -81,13 +93,20 @@ impl Prefill {
         Prefill { experts: split, ..self }
     }
 
-    pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
+    /// What has to hold of it, or the build fails: `"hbm_fit, ctx >= 131_072"`, or a [`Requirement`](logos_core::Requirement).
+    pub fn require(mut self, requirements: impl Into<Require>) -> Self {
+        self.require.push(requirements.into());
+        self
+    }
+
+    pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Vec<Refusal>> {
         let ctx = required(self.ctx, name, "prefill", "ctx", "the positions its carried state holds")?;
         let chunk = required(self.chunk, name, "prefill", "chunk", "the tokens of a step")?;
-        Ok(DeploymentRequest {
+        let deployment = DeploymentRequest {
             experts: self.experts,
             ..DeploymentRequest::new(name, Form::Prefill { ctx, chunk }, self.tp)
-        })
+        };
+        require::required(deployment, self.require)
     }
 }
 
@@ -107,14 +126,25 @@ impl Forward {
         Forward { experts: split, ..self }
     }
 
-    pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Refusal> {
+    /// What has to hold of it, or the build fails: `"hbm_fit, ctx >= 131_072"`, or a [`Requirement`](logos_core::Requirement).
+    pub fn require(mut self, requirements: impl Into<Require>) -> Self {
+        self.require.push(requirements.into());
+        self
+    }
+
+    pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Vec<Refusal>> {
         let rows = required(self.rows, name, "forward", "rows", "the tokens of the step")?;
-        Ok(DeploymentRequest { experts: self.experts, ..DeploymentRequest::new(name, Form::Forward { rows }, self.tp) })
+        let deployment = DeploymentRequest {
+            experts: self.experts,
+            ..DeploymentRequest::new(name, Form::Forward { rows }, self.tp)
+        };
+        require::required(deployment, self.require)
     }
 }
 
-fn required(value: Option<u32>, name: &str, form: &str, key: &str, meaning: &str) -> Result<u32, Refusal> {
+fn required(value: Option<u32>, name: &str, form: &str, key: &str, meaning: &str) -> Result<u32, Vec<Refusal>> {
     value.ok_or_else(|| {
-        Refusal::new(Code::RequestForm, At::Deployment(name.to_owned()), format!("{form} needs `{key}`, {meaning}"))
+        let message = format!("{form} needs `{key}`, {meaning}");
+        vec![Refusal::new(Code::RequestForm, At::Deployment(name.to_owned()), message)]
     })
 }

@@ -25,13 +25,16 @@ mod error;
 mod form;
 mod model;
 mod name;
+mod require;
 mod source;
 
 pub use describe::{deployment as describe_deployment, module as describe_module};
 pub use error::BuildError;
 pub use form::{Decode, Forward, Prefill};
-pub use logos_core::{Code, Compiled, ExpertSplit, Refusal, Vocabulary, Weights};
+pub use logos_core::request::require::{Compare, Figure};
+pub use logos_core::{Code, Compiled, ExpertSplit, Refusal, Requirement, Vocabulary, Weights};
 pub use model::Model;
+pub use require::Require;
 pub use source::{
     LARGEST_CONFIG_BYTES, read_any_chip, read_any_config, read_any_description, read_chip, read_config,
     read_description,

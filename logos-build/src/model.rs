@@ -19,7 +19,7 @@ pub struct Model {
     weights: Weights,
     pub(crate) checkpoint: Option<String>,
     vocabulary: Vocabulary,
-    deployments: Vec<Result<DeploymentRequest, Refusal>>,
+    deployments: Vec<Result<DeploymentRequest, Vec<Refusal>>>,
 }
 
 impl Model {
@@ -78,7 +78,7 @@ impl Model {
         self.with(sizes(Forward::default()).request(name))
     }
 
-    fn with(mut self, deployment: Result<DeploymentRequest, Refusal>) -> Self {
+    fn with(mut self, deployment: Result<DeploymentRequest, Vec<Refusal>>) -> Self {
         self.deployments.push(deployment);
         self
     }
@@ -126,7 +126,7 @@ impl Model {
                     Ok(()) => deployments.push(deployment.clone()),
                     Err(refusal) => refusals.push(refusal),
                 },
-                Err(refusal) => refusals.push(refusal.clone()),
+                Err(found) => refusals.extend(found.iter().cloned()),
             }
         }
         let (Some(config), Some(description), Some(chip), false) = (config, description, chip, deployments.is_empty())

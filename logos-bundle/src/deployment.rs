@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use crate::table::layout::{Part, chip, deployment as field, header};
-use crate::table::read::{first, first_wide, wide};
+use crate::table::layout::{Part, chip, deployment as field, header, program, section};
+use crate::table::read::{first, first_wide, row, rows, wide, word};
 use crate::view::Bundle;
 
 /// A lowered, certified deployment of a model, as a constant.
@@ -174,6 +174,26 @@ impl Deployment {
     #[must_use]
     pub const fn layers(&self) -> usize {
         first(self.words, Part::Deployment, field::LAYERS) as usize
+    }
+
+    /// Whether every program that is one section is tight: its interval within 1/256 of its bound. What takes several sections
+    /// is not asked.
+    #[must_use]
+    pub const fn is_tight(&self) -> bool {
+        let mut index = 0;
+        while index < rows(self.words, Part::Programs) {
+            let at = row(self.words, Part::Programs, index) + program::SECTIONS as u64;
+            if word(self.words, at + 1) == 1 {
+                let section = row(self.words, Part::Sections, word(self.words, at) as u64);
+                let interval = wide(self.words, section + section::INTERVAL as u64);
+                let bound = wide(self.words, section + section::BOUND as u64);
+                if interval < bound || 256 * (interval - bound) as u128 > bound as u128 {
+                    return false;
+                }
+            }
+            index += 1;
+        }
+        true
     }
 
     /// The form of a step.

@@ -9,11 +9,12 @@ use crate::certify::{ComposeError, Composition, Duty, compose};
 use crate::checkpoint::{self, Adopted, Headers};
 use crate::chip::{Chip, UnitModel};
 use crate::emit::{self, Contents, Lowering};
+use crate::fit::require::Found;
 use crate::kinds::{self, Identities, KindProgram, Role};
 use crate::lower::{Homes, StatementError};
 use crate::place::PlaceError;
 use crate::refusal::{At, Code, Key, Refusal};
-use crate::request::{self, DeploymentRequest, Description, Form, Request, Weights};
+use crate::request::{self, DeploymentRequest, Description, Form, Request, Requirement, Weights};
 use crate::residency::Laid;
 use crate::spatial::{SpatialProgram, Tier};
 use crate::spec::{Dtype, Held, ModelSpec};
@@ -28,6 +29,8 @@ pub struct Compiled {
     pub words: Vec<u32>,
     /// What of the checkpoint is not kept as it is stored, and what lies in no main memory: sentences, for people.
     pub notes: Vec<String>,
+    /// What was required of it, and holds.
+    pub required: Vec<Requirement>,
 }
 
 /// Compiles every deployment of a request, in order.
@@ -39,6 +42,7 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
     let chip = request.chip.chip().map_err(|found| refusals.extend(found)).ok();
     let spec = config::read(request.config).map_err(|found| refusals.extend(found)).ok();
     refusals.extend(request::check_names(request.deployments));
+    refusals.extend(request::check_requirements(request.deployments));
     let model = spec.and_then(|spec| held_to(request, spec).map_err(|found| refusals.extend(found)).ok());
     let (Some(chip), Some((spec, dense))) = (chip, model) else { return Err(refusals) };
     let mut compiled = Vec::with_capacity(request.deployments.len());
@@ -46,7 +50,8 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
         match compile_deployment(request, &spec, &chip, deployment) {
             Ok((words, cut)) => {
                 let notes = dense.iter().cloned().chain(cut).collect();
-                compiled.push(Compiled { name: deployment.name.clone(), words, notes });
+                let (name, required) = (deployment.name.clone(), deployment.require.clone());
+                compiled.push(Compiled { name, words, notes, required });
             }
             Err(found) => refusals.extend(found),
         }
@@ -111,6 +116,20 @@ pub(crate) fn compile_deployment(
     deployment: &DeploymentRequest,
 ) -> Result<(Vec<u32>, Vec<String>), Vec<Refusal>> {
     let deployed = deploy(request, spec, chip, deployment)?;
+    let spec = &*deployment.of(spec);
+    let unmet = Found {
+        spec,
+        chip,
+        deployment: &deployment.at_width(spec, chip),
+        weights: request.weights,
+        fit: &deployed.fit,
+        programs: &deployed.programs,
+        spatial: &deployed.laid.spatial,
+    }
+    .unmet();
+    if !unmet.is_empty() {
+        return Err(unmet);
+    }
     let cut = blocks_cut(spec, &deployed.programs);
     let elsewhere = (deployed.fit.ddr_weight_bytes > 0).then(|| {
         let bytes = fit::bytes(u128::from(deployed.fit.ddr_weight_bytes));
@@ -278,6 +297,7 @@ fn in_deployment(mut refusal: Refusal, deployment: &str) -> Refusal {
         | At::ChipFile { .. }
         | At::Deployment(_)
         | At::Key(..)
+        | At::Require(..)
         | At::Checkpoint { .. }) => at,
     };
     refusal

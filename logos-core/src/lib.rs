@@ -28,5 +28,5 @@ pub mod spec;
 
 pub use compile::{Compiled, compile};
 pub use refusal::{At, Code, Key, Refusal, nearest};
-pub use request::{ChipRequest, DeploymentRequest, Description, Form, Request, Weights};
+pub use request::{ChipRequest, DeploymentRequest, Description, Form, Request, Requirement, Weights};
 pub use spec::{ExpertSplit, Vocabulary};

@@ -95,6 +95,8 @@ codes! {
     SizeOverflow = "LOGOS-SIZE-01", "a size is too large";
     /// A requirement of the request is not met.
     RequireUnmet = "LOGOS-REQ-04", "a requirement is not met";
+    /// Requirements of the request exclude each other.
+    RequireContradiction = "LOGOS-REQ-05", "requirements contradict each other";
     /// Files of a checkpoint are missing or cannot be read.
     CheckpointFile = "LOGOS-CKPT-01", "a checkpoint's file cannot be read";
     /// A header that is damaged, or contradicts its file or itself.
@@ -181,6 +183,8 @@ pub enum At {
     Deployment(String),
     /// A key of a deployment.
     Key(String, Key),
+    /// A requirement of a deployment, counted from 0.
+    Require(String, usize),
     /// A place in a program's text.
     Text {
         /// 1-based line.
@@ -209,6 +213,7 @@ impl fmt::Display for At {
             At::ChipFile { file, line, column } => write!(f, "{file}:{line}:{column}"),
             At::Deployment(name) => f.write_str(name),
             At::Key(name, key) => write!(f, "`{}` of {name}", key.as_str()),
+            At::Require(name, index) => write!(f, "requirement {} of {name}", index.saturating_add(1)),
             At::Text { line, column } => write!(f, "line {line}, column {column}"),
             At::Program(name, program) => write!(f, "{program} of {name}"),
             At::Checkpoint { file, tensor: Some(tensor) } => write!(f, "tensor `{tensor}` of {file}"),

@@ -2,6 +2,7 @@
 //! same value, so the same request gives the same bytes from each.
 
 mod check;
+pub mod require;
 
 use std::borrow::Cow;
 
@@ -10,7 +11,8 @@ use crate::chip::{self, Chip};
 use crate::shard;
 use crate::spec::{ExpertSplit, ModelSpec, Vocabulary};
 
-pub use check::{MOST_ROWS, check, check_deployment, check_names};
+pub use check::{MOST_ROWS, check, check_deployment, check_names, check_requirements};
+pub use require::Requirement;
 
 /// A form of deployment with its sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +50,14 @@ pub struct DeploymentRequest {
     pub tp: Option<u32>,
     /// How routed experts lie over the chips.
     pub experts: ExpertSplit,
+    /// What has to hold of it, or it is refused.
+    pub require: Vec<Requirement>,
 }
 
 impl DeploymentRequest {
     /// A deployment without options beyond its width.
     pub fn new(name: impl Into<String>, form: Form, tp: Option<u32>) -> Self {
-        DeploymentRequest { name: name.into(), form, tp, experts: ExpertSplit::Columns }
+        DeploymentRequest { name: name.into(), form, tp, experts: ExpertSplit::Columns, require: Vec::new() }
     }
 
     /// The model as the deployment's options cut it.

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use logos_build::{describe_deployment, describe_module, read_chip, read_config, read_description};
-use logos_core::{ChipRequest, Code, Compiled, DeploymentRequest, Description, Request};
+use logos_core::request::require::Compare;
+use logos_core::{ChipRequest, Code, Compiled, DeploymentRequest, Description, Request, Requirement};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 use crate::fault::{self, Fault};
-use crate::model::{Chip, Deployment, Model};
+use crate::model::{Chip, Deployment, Model, Required};
 
 /// Rules of the certificate: a `const _` each, so that one compile shows every rule that fails.
 const RULES: usize = logos_bundle::check::RULES.len();
@@ -98,8 +99,8 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
         Ok(compiled) => Some(compiled),
         Err(refusals) => {
             faults.extend(refusals.into_iter().map(|refusal| {
-                let span = model.span_of(&refusal.at);
-                Fault::new(refusal, span)
+                let (first, last) = model.place_of(&refusal.at);
+                Fault { refusal, first, last }
             }));
             None
         }
@@ -125,7 +126,7 @@ fn constants(krate: &TokenStream, model: &Model, compiled: &[Compiled]) -> Token
         let docs = docs(&describe_deployment(bundle));
         let bytes: Vec<u8> = bundle.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let (words, bytes) = (Literal::usize_unsuffixed(bundle.words.len()), Literal::byte_string(&bytes));
-        let checks = checks(krate, name.span(), name);
+        let checks = checks(krate, deployment);
         output.extend(quote! {
             #attributes
             #docs
@@ -137,8 +138,11 @@ fn constants(krate: &TokenStream, model: &Model, compiled: &[Compiled]) -> Token
     output
 }
 
-/// One evaluation of the checker, then a `const _` a rule, all at the deployment's name: there a failure is shown.
-fn checks(krate: &TokenStream, span: Span, name: &Ident) -> TokenStream {
+/// One evaluation of the checker, then a `const _` a rule, all at the deployment's name: there a failure is shown. Then one a
+/// requirement, at the requirement.
+fn checks(krate: &TokenStream, Deployment { name, required, .. }: &Deployment) -> TokenStream {
+    let span = name.span();
+    let required = required.iter().map(|required| requirement(krate, name, required));
     let krate = respanned(krate.clone(), span);
     let rules = (0..RULES).map(|rule| {
         let rule = Literal::usize_unsuffixed(rule);
@@ -150,8 +154,31 @@ fn checks(krate: &TokenStream, span: Span, name: &Ident) -> TokenStream {
             const __VERDICTS: #krate::check::Verdicts = #krate::check::all(#name.words());
             #(#rules)*
             const _: () = #krate::__private::confirm_fit(&#name);
+            #(#required)*
         };
     }
+}
+
+/// A requirement, for rustc to look at again.
+fn requirement(krate: &TokenStream, name: &Ident, required: &Required) -> TokenStream {
+    let span = required.first;
+    let krate = respanned(krate.clone(), span);
+    let word = |word| Ident::new(word, span);
+    let words = match required.requirement {
+        Requirement::HbmFit => word("hbm_fit").into_token_stream(),
+        Requirement::Tight => word("tight").into_token_stream(),
+        Requirement::Figure { figure, compare, value } => {
+            let (figure, value) = (word(figure.as_str()), Literal::u64_unsuffixed(value));
+            match compare {
+                Compare::AtLeast => quote_spanned! { span => #figure >= #value },
+                Compare::AtMost => quote_spanned! { span => #figure <= #value },
+                Compare::Equal => quote_spanned! { span => #figure == #value },
+                Compare::Above => quote_spanned! { span => #figure > #value },
+                Compare::Below => quote_spanned! { span => #figure < #value },
+            }
+        }
+    };
+    quote_spanned! { span => #krate::__require! { #name #words } }
 }
 
 /// The tokens with their place moved; how `$crate` resolves stays.

@@ -1,6 +1,6 @@
 //! What was written: the models of one macro call, with the place of everything a refusal may point at.
 
-use logos_core::{At, DeploymentRequest, Key, Vocabulary, Weights};
+use logos_core::{At, DeploymentRequest, Key, Requirement, Vocabulary, Weights};
 use proc_macro2::{Ident, Span, TokenStream};
 
 use crate::fault::Fault;
@@ -56,18 +56,39 @@ pub(crate) struct Deployment {
     pub(crate) request: Option<DeploymentRequest>,
     /// Places of the values, by key.
     pub(crate) keys: Vec<(Key, Span)>,
+    /// What is required of it, in the order of the request.
+    pub(crate) required: Vec<Required>,
+}
+
+/// A requirement, with the places of its first and its last word.
+pub(crate) struct Required {
+    pub(crate) requirement: Requirement,
+    pub(crate) first: Span,
+    pub(crate) last: Span,
 }
 
 impl Model {
-    /// The place in the source of what a refusal of the compiler points at.
-    pub(crate) fn span_of(&self, at: &At) -> Span {
+    /// The places in the source of the first and the last token of what a refusal of the compiler points at.
+    pub(crate) fn place_of(&self, at: &At) -> (Span, Span) {
+        if let At::Require(name, index) = at
+            && let Some(required) = self.deployment(name).and_then(|deployment| deployment.required.get(*index))
+        {
+            return (required.first, required.last);
+        }
+        let span = self.span_of(at);
+        (span, span)
+    }
+
+    fn span_of(&self, at: &At) -> Span {
         let model = || self.config.as_ref().map_or(self.name.span(), |config| config.span);
         match at {
             At::Request => self.name.span(),
             At::Model | At::ConfigKey(_) | At::Text { .. } => model(),
             At::Checkpoint { .. } => self.checkpoint.as_ref().map_or_else(model, |description| description.span),
             At::Chip | At::ChipFile { .. } => self.chip.as_ref().map_or(self.name.span(), Chip::span),
-            At::Deployment(name) | At::Program(name, _) => self.deployment(name).map_or_else(model, |d| d.name.span()),
+            At::Deployment(name) | At::Program(name, _) | At::Require(name, _) => {
+                self.deployment(name).map_or_else(model, |d| d.name.span())
+            }
             At::Key(name, key) => self.deployment(name).map_or_else(model, |d| d.span_of(*key)),
         }
     }

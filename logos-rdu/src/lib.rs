@@ -8,7 +8,7 @@
 //!         model: config "models/qwen3.5-27b/config.json",
 //!         chip: SN50,
 //!         deployments: {
-//!             DECODE:  decode  { tp: 8, ctx: 262_144, batch: 8 },
+//!             DECODE:  decode  { tp: 8, ctx: 262_144, batch: 8 } require { hbm_fit, ctx >= 131_072 },
 //!             PREFILL: prefill { tp: 8, ctx: 262_144, chunk: 512 },
 //!         },
 //!     }
@@ -42,5 +42,5 @@ pub mod __private {
     pub use logos_bundle::table::from_le;
     pub use logos_macros::logos_model;
 
-    pub use crate::embed::confirm_fit;
+    pub use crate::embed::{confirm_fit, confirm_requirement, ctx, hbm_fit, hbm_headroom, sequences, tight};
 }

@@ -12,7 +12,7 @@
 ///         vocab: padded,                                   // optional: `exact`, cut as it is, if left out
 ///         deployments: {
 ///             /// Documentation of the constant.
-///             DECODE:  decode  { tp: 8, ctx: 262_144, batch: 8 },
+///             DECODE:  decode  { tp: 8, ctx: 262_144, batch: 8 } require { hbm_fit, ctx >= 131_072 },
 ///             PREFILL: prefill { tp: 8, ctx: 262_144, chunk: 512 },
 ///             FORWARD: forward { tp: 1, rows: 128 },
 ///         },
@@ -34,6 +34,18 @@
 /// `vocab: padded` pads the vocabulary to the least multiple of 64 and of the width, as serving stacks do (vLLM's 64, with the width taken
 /// in as Megatron-LM has it), so that embedding and head lie over any width. Rows of padding are zeros that no checkpoint stores, the last
 /// chips load fewer rows, and no token is ever one of them.
+///
+/// What follows `require` has to hold of the deployment, or it is refused, at the requirement; rustc looks at each once more.
+///
+/// | requirement | holds if |
+/// |---|---|
+/// | `hbm_fit` | HBM holds all weights and states: no expert lies in DDR |
+/// | `tight` | the interval of every program of one section is within 1/256 of its bound |
+/// | `ctx >= 131_072` | the largest context that fits with the deployment's sequences, in positions, is so |
+/// | `sequences >= 8` | the most sequences that fit at the deployment's context are so |
+/// | `hbm_headroom >= 8 GiB` | what weights and states leave of a chip's HBM is so; in `KiB`, `MiB`, `GiB`, `TiB`, `KB`, `MB`, `GB`, `TB` or bytes |
+///
+/// Figures are compared by `>=`, `<=`, `==`, `>` or `<`.
 ///
 /// # Errors
 /// What cannot be had is a compile error at the token that asked for it: all of them, each with a code, the numbers and what to
@@ -82,7 +94,11 @@ macro_rules! __embed {
     (
         $(#[$about:meta])*
         $model:ident {
-            $($(#[$doc:meta])* $name:ident: $words:literal words of $file:literal,)*
+            $(
+                $(#[$doc:meta])*
+                $name:ident: $words:literal words of $file:literal
+                require { $([$($required:tt)+])* },
+            )*
         }
     ) => {
         $(#[$about])*
@@ -97,9 +113,21 @@ macro_rules! __embed {
                     const __VERDICTS: $crate::check::Verdicts = $crate::check::all($name.words());
                     $crate::__confirm! { __VERDICTS 0 1 2 3 4 5 6 7 8 9 10 11 12 }
                     const _: () = $crate::__private::confirm_fit(&$name);
+                    $($crate::__require! { $name $($required)+ })*
                 };
             )*
         }
+    };
+}
+
+/// A requirement of a deployment.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __require {
+    ($name:ident $required:ident $($compare:tt $value:literal)?) => {
+        const _: () = $crate::__private::confirm_requirement(
+            $crate::__private::$required(&$name) $($compare $value)?
+        );
     };
 }
 

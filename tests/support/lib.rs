@@ -27,7 +27,7 @@ pub fn description(slug: &str) -> PathBuf {
 /// # Errors
 /// A file that cannot be read or written.
 pub fn write_models(folder: &Path) -> io::Result<()> {
-    for slug in ["qwen3.5-27b", "llama-3.1-8b", "smollm2-135m", "phi-4", "mixtral-8x7b-v0.1"] {
+    for slug in ["qwen3.5-27b", "qwen3.5-35b-a3b", "llama-3.1-8b", "smollm2-135m", "phi-4", "mixtral-8x7b-v0.1"] {
         fs::create_dir_all(folder.join(slug))?;
         write(&folder.join(slug).join("config.json"), &fs::read(config(slug))?)?;
     }

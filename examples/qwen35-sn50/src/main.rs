@@ -19,7 +19,7 @@ logos_rdu::logos_model! {
         model: config "models/qwen3.5-27b/config.json",
         chip: SN50,
         deployments: {
-            DECODE:  decode  { tp: 8, ctx: 262_144, batch: 8 },
+            DECODE:  decode  { tp: 8, ctx: 262_144, batch: 8 } require { hbm_fit, ctx >= 131_072 },
             PREFILL: prefill { tp: 8, ctx: 262_144, chunk: 512 },
         },
     }

@@ -48,6 +48,11 @@ pub(super) fn command() -> Command {
                 .arg(output()),
         )
         .subcommand(
+            step(Command::new("report"))
+                .about("Write a page about a model in a deployment: memory, ladder, mesh, schedule, roofline")
+                .arg(output()),
+        )
+        .subcommand(
             model(Command::new("plan"))
                 .about("Plan how vLLM would serve a model, and what a backend of it would have to support")
                 .arg(json())
@@ -128,6 +133,11 @@ pub(super) fn command() -> Command {
 
 /// Adds what a request consists of.
 fn request(command: Command) -> Command {
+    step(command).arg(experts())
+}
+
+/// Adds what is deployed, and a step of any form.
+fn step(command: Command) -> Command {
     deployed(command)
         .arg(
             Arg::new("mode")
@@ -141,7 +151,6 @@ fn request(command: Command) -> Command {
         .arg(number("batch", "SEQUENCES", "Sequences of a step (decode); 1 if left out"))
         .arg(number("chunk", "TOKENS", "Tokens of a step (prefill)"))
         .arg(number("rows", "TOKENS", "Tokens of the step (forward)"))
-        .arg(experts())
 }
 
 /// Adds what a document of a model is asked for.
@@ -160,6 +169,13 @@ fn deployed(command: Command) -> Command {
         .arg(Arg::new("chip").long("chip").value_name("CHIP").required_unless_present("chip-file").help(chips()))
         .arg(chip_file().conflicts_with("chip"))
         .arg(number("tp", "CHIPS", "Tensor-parallel width; the widest the model admits within a rack if left out"))
+        .arg(
+            Arg::new("require")
+                .long("require")
+                .value_name("LIST")
+                .action(ArgAction::Append)
+                .help("Refuse a deployment of which this does not hold: `hbm_fit, tight, ctx >= 131_072, sequences >= 8, hbm_headroom >= 8 GiB`"),
+        )
         .arg(
             Arg::new("weights")
                 .long("weights")

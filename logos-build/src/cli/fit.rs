@@ -15,7 +15,8 @@ use crate::source::{read_any_config, read_any_description};
 
 /// `cargo logos fit`.
 pub(super) fn fit(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
-    with_subject(matches, |subject| {
+    let (ctx, batch) = (request::number(matches, "ctx"), request::number(matches, "batch").unwrap_or(1));
+    with_subject(matches, ctx, batch, |subject| {
         let document = report::model(subject)?;
         if wants_json(matches) {
             return document::deliver(matches, out, &document.to_text());
@@ -27,7 +28,8 @@ pub(super) fn fit(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failu
 
 /// `cargo logos plan`.
 pub(super) fn plan(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
-    with_subject(matches, |subject| {
+    let (ctx, batch) = (request::number(matches, "ctx"), request::number(matches, "batch").unwrap_or(1));
+    with_subject(matches, ctx, batch, |subject| {
         let document = report::vllm_plan(subject)?;
         if wants_json(matches) {
             return document::deliver(matches, out, &document.to_text());
@@ -40,8 +42,13 @@ fn wants_json(matches: &ArgMatches) -> bool {
     matches.get_flag("json") || matches.contains_id("output")
 }
 
-/// Reads, lowers and certifies what the command line asks for.
-fn with_subject(matches: &ArgMatches, then: impl FnOnce(&Subject<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
+/// Reads, lowers and certifies a decode step of what the command line asks for.
+pub(super) fn with_subject(
+    matches: &ArgMatches,
+    ctx: Option<u32>,
+    batch: u32,
+    then: impl FnOnce(&Subject<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let path = request::text(matches, "config");
     let mut refusals: Vec<Refusal> = Vec::new();
     let config = read_any_config(path).map_err(|refusal| refusals.push(refusal)).ok();
@@ -58,8 +65,8 @@ fn with_subject(matches: &ArgMatches, then: impl FnOnce(&Subject<'_>) -> Result<
         weights: Weights::from_name(request::text(matches, "weights")).unwrap_or_default(),
         checkpoint: from.zip(description.as_deref()).map(|(file, text)| Description { file, text }),
         vocabulary: Vocabulary::from_name(request::text(matches, "vocab")).unwrap_or_default(),
-        ctx: request::number(matches, "ctx"),
-        batch: request::number(matches, "batch").unwrap_or(1),
+        ctx,
+        batch,
         tp: request::number(matches, "tp"),
     };
     let subject = Subject::new(asked).map_err(Failure::Refused)?;

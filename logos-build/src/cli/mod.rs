@@ -9,6 +9,7 @@ mod explain;
 mod fit;
 mod gemm;
 mod host;
+mod html;
 mod inspect;
 mod opinion;
 mod progress;
@@ -73,6 +74,7 @@ fn dispatch(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
         Some(("emit", matches)) => report::emit(matches, out),
         Some(("simulate", matches)) => simulate::simulate(matches, out),
         Some(("fit", matches)) => fit::fit(matches, out),
+        Some(("report", matches)) => html::report(matches, out),
         Some(("plan", matches)) => fit::plan(matches, out),
         Some(("gemm", matches)) => gemm::gemm(matches, out),
         Some(("schema", matches)) => schema::schema(matches, out),

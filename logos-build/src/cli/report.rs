@@ -227,7 +227,7 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
 }
 
 /// `0-2, 4-6, 8`, shortened where a pattern goes on.
-fn ranges(layers: &[u32]) -> String {
+pub(super) fn ranges(layers: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &layer in layers {
         match runs.last_mut() {

@@ -6,7 +6,7 @@ use clap::ArgMatches;
 use logos_core::chip::Chip;
 use logos_core::{
     At, ChipRequest, Code, Compiled, DeploymentRequest, Description, ExpertSplit, Form, Key, Refusal, Request,
-    Vocabulary, Weights,
+    Requirement, Vocabulary, Weights,
 };
 
 use super::Failure;
@@ -19,15 +19,20 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
     let config = read_any_config(path).map_err(|refusal| refusals.push(refusal)).ok();
     let from = matches.get_one::<String>("weights-from").map(String::as_str);
     let description = from.map(read_any_description).transpose().map_err(|refusal| refusals.push(refusal)).ok();
-    let form = form(matches).map_err(|more| refusals.extend(more)).ok();
+    let form = form(matches, false).map_err(|more| refusals.extend(more)).ok().flatten();
     let chip = ChipArgument::read(matches).map_err(|refusal| refusals.push(refusal)).ok();
-    let (Some(config), Some(description), Some(form), Some(chip)) = (config, description, form, chip) else {
+    let name_of_it = text(matches, "mode").to_ascii_uppercase();
+    let require = require(matches, &name_of_it).map_err(|more| refusals.extend(more)).ok();
+    let (Some(config), Some(description), Some(form), Some(chip), Some(require)) =
+        (config, description, form, chip, require)
+    else {
         return Err(Failure::Refused(refusals));
     };
     let weights = Weights::from_name(text(matches, "weights")).unwrap_or_default();
     let deployment = DeploymentRequest {
         experts: experts(matches),
-        ..DeploymentRequest::new(text(matches, "mode").to_ascii_uppercase(), form, number(matches, "tp"))
+        require,
+        ..DeploymentRequest::new(name_of_it, form, number(matches, "tp"))
     };
     let request = Request {
         model: name(matches, path),
@@ -97,12 +102,13 @@ pub(super) fn name<'m>(matches: &'m ArgMatches, path: &'m str) -> &'m str {
     folder.or_else(|| path.file_stem().and_then(|stem| stem.to_str())).unwrap_or("model")
 }
 
-fn form(matches: &ArgMatches) -> Result<Form, Vec<Refusal>> {
+/// The form of the step. Where a decode step's context may be left out for the model's own most, it is none without one.
+pub(super) fn form(matches: &ArgMatches, most: bool) -> Result<Option<Form>, Vec<Refusal>> {
     let mode = text(matches, "mode");
     let (taken, required): (&[Key], &[Key]) = match mode {
         "prefill" => (&[Key::Ctx, Key::Chunk], &[Key::Ctx, Key::Chunk]),
         "forward" => (&[Key::Rows], &[Key::Rows]),
-        _ => (&[Key::Ctx, Key::Batch], &[Key::Ctx]),
+        _ => (&[Key::Ctx, Key::Batch], if most { &[] } else { &[Key::Ctx] }),
     };
     let value = |key: Key| number(matches, key.as_str());
     let mut refusals = Vec::new();
@@ -118,12 +124,18 @@ fn form(matches: &ArgMatches) -> Result<Form, Vec<Refusal>> {
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let value = |key| value(key).unwrap_or(1);
+    let size = |key| value(key).unwrap_or(1);
     Ok(match mode {
-        "prefill" => Form::Prefill { ctx: value(Key::Ctx), chunk: value(Key::Chunk) },
-        "forward" => Form::Forward { rows: value(Key::Rows) },
-        _ => Form::Decode { ctx: value(Key::Ctx), batch: value(Key::Batch) },
+        "prefill" => Some(Form::Prefill { ctx: size(Key::Ctx), chunk: size(Key::Chunk) }),
+        "forward" => Some(Form::Forward { rows: size(Key::Rows) }),
+        _ => value(Key::Ctx).map(|ctx| Form::Decode { ctx, batch: size(Key::Batch) }),
     })
+}
+
+/// What is required, of every time that something is.
+fn require(matches: &ArgMatches, deployment: &str) -> Result<Vec<Requirement>, Vec<Refusal>> {
+    let lists: Vec<&str> = matches.get_many::<String>("require").into_iter().flatten().map(String::as_str).collect();
+    if lists.is_empty() { Ok(Vec::new()) } else { Requirement::list(&lists.join(","), deployment, 0) }
 }
 
 fn refusal(key: Key, message: String) -> Refusal {
@@ -147,6 +159,7 @@ pub(super) fn place(at: &At) -> String {
         At::Chip => "--chip or --chip-file".to_owned(),
         At::ChipFile { .. } => at.to_string(),
         At::Key(_, Key::Form) => "--mode".to_owned(),
+        At::Require(..) => "--require".to_owned(),
         At::Key(_, key) => format!("--{}", key.as_str()),
         At::Text { line, column } => format!("line {line}, column {column}"),
         At::Program(_, program) => format!("program `{program}`"),

@@ -20,6 +20,21 @@ const fn start(words: &[u32], part: Part) -> Option<u64> {
     if rows == 0 || row < HEADER_ROWS as u64 { None } else { Some(row * ROW as u64) }
 }
 
+/// Rows of `part`, never more than the table could hold.
+pub(crate) const fn rows(words: &[u32], part: Part) -> u64 {
+    let rows = word(words, (header::DIRECTORY + 2 * part as usize) as u64 + 1) as u64;
+    let most = (words.len() / ROW) as u64;
+    if rows < most { rows } else { most }
+}
+
+/// Where row `index` of `part` starts, in words; past the end where there is no such row.
+pub(crate) const fn row(words: &[u32], part: Part, index: u64) -> u64 {
+    match start(words, part) {
+        Some(start) if index < rows(words, part) => start + index * ROW as u64,
+        _ => words.len() as u64,
+    }
+}
+
 /// Word `field` of the first row of `part`, or zero.
 pub(crate) const fn first(words: &[u32], part: Part, field: usize) -> u32 {
     match start(words, part) {

@@ -133,14 +133,9 @@ fn better(one: Result<Section, ComposeError>, other: Result<Section, ComposeErro
     }
 }
 
-/// Whether the interval is proven to be as short as it can be, to a 256th.
-const fn is_tight(section: &Section) -> bool {
-    256 * (section.interval - section.bound) <= section.bound
-}
-
 /// An interval that is proven tight is preferred to one that is less than a thirty-second shorter.
 fn cost(section: &Section) -> u64 {
-    section.interval + if is_tight(section) || section.binder == Binder::Span { 0 } else { section.interval / 32 }
+    section.interval + if section.is_tight() || section.binder == Binder::Span { 0 } else { section.interval / 32 }
 }
 
 /// The tier of a value between sections or steps: of what is declared, shown or crosses sections.

@@ -10,6 +10,7 @@ mod ledger;
 pub mod live;
 pub mod paged;
 pub mod report;
+pub(crate) mod require;
 pub mod serving;
 mod size;
 pub mod work;

@@ -197,8 +197,17 @@ impl Code {
                  a context times batch that was meant to be smaller."
             }
             Code::RequireUnmet => {
-                "A requirement written in the request does not hold for what was compiled. The facts show the value \
-                 found and the one required. Change the deployment, or the requirement."
+                "What `require` asks of a deployment does not hold for what was compiled. The message has the figure \
+                 that holds: of `ctx` the largest context that fits with the deployment's sequences, of `sequences` \
+                 the most that fit at its context, of `hbm_headroom` the bytes that weights and states leave of a \
+                 chip's HBM; `hbm_fit` asks for no expert in DDR, `tight` for the interval of every program of one \
+                 section within 1/256 of its bound. The help has sizes, found by trying them, with which it would \
+                 hold. Change the deployment, or the requirement."
+            }
+            Code::RequireContradiction => {
+                "Two requirements of a deployment allow no value in common, as `ctx >= 10` and `ctx <= 5` do, or one \
+                 allows none at all, as `ctx < 0`. Whatever was compiled would be refused, so nothing is. Leave one \
+                 out."
             }
             Code::CheckpointFile => {
                 "A checkpoint is a folder with `model.safetensors`, or with `model.safetensors.index.json` and the \

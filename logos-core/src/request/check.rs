@@ -3,7 +3,7 @@
 //! What depends on memory is [`fit`](crate::fit)'s to say; what depends on how the model is split,
 //! [`shard`](crate::shard)'s.
 
-use super::{DeploymentRequest, Form};
+use super::{DeploymentRequest, Form, require};
 use crate::chip::{self, Chip};
 use crate::spec::{AttentionSpan, ExpertSplit, Mixer, ModelSpec};
 use crate::{At, Code, Key, Refusal, shard};
@@ -23,6 +23,7 @@ const ROW_BLOCK: u32 = 64;
 /// None; an empty list means that each deployment may be tried.
 pub fn check(spec: &ModelSpec, chip: &Chip, deployments: &[DeploymentRequest]) -> Vec<Refusal> {
     let mut refusals = check_names(deployments);
+    refusals.extend(check_requirements(deployments));
     for deployment in deployments {
         refusals.extend(check_deployment(&deployment.of(spec), chip, deployment));
     }
@@ -50,6 +51,11 @@ pub fn check_names(deployments: &[DeploymentRequest]) -> Vec<Refusal> {
         }
     }
     refusals
+}
+
+/// Every reason for which requirements of a deployment cannot hold together.
+pub fn check_requirements(deployments: &[DeploymentRequest]) -> Vec<Refusal> {
+    deployments.iter().flat_map(|deployment| require::contradictions(&deployment.name, &deployment.require)).collect()
 }
 
 /// Every reason against one deployment's form and sizes, each at its key; the model is the deployment's own

@@ -256,7 +256,25 @@ pub struct Section {
     pub bound: u64,
 }
 
+impl Binder {
+    /// As a bundle's view names it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Binder::Memory => "memory",
+            Binder::Stage => "stage",
+            Binder::Recurrence => "recurrence",
+            Binder::Loop => "loop",
+            Binder::Span => "span",
+        }
+    }
+}
+
 impl Section {
+    /// Whether the interval is proven to be as short as it can be, to a 256th.
+    pub const fn is_tight(&self) -> bool {
+        self.interval >= self.bound && 256 * (self.interval as u128 - self.bound as u128) <= self.bound as u128
+    }
+
     /// A stage by id.
     pub fn stage(&self, id: StageId) -> &Stage {
         &self.stages[id.index()]

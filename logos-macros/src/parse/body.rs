@@ -4,7 +4,7 @@ use logos_core::{Vocabulary, Weights};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::Lit;
 
-use super::{deployment, entries};
+use super::{deployment, entries, require};
 use crate::cursor::Cursor;
 use crate::fault::Fault;
 use crate::model::{Chip, Model, Spanned};
@@ -46,6 +46,9 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
         faults.extend(entries::no_attributes(attributes, &key));
         let known = match KEYS.into_iter().find(|known| key == *known) {
             Some(known) => known,
+            None if key == require::WORD => {
+                return Err(Fault::unknown(format!("`{key}` is no key of the module"), key.span()).help(require::PLACE));
+            }
             None => {
                 let near = entries::near(&key, &KEYS);
                 offered.extend(near);

@@ -1,9 +1,9 @@
-//! One deployment: `NAME: form { key: number, … }`.
+//! One deployment: `NAME: form { key: number, … } require { … }`.
 
 use logos_core::{DeploymentRequest, ExpertSplit, Form, Key};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
-use super::{entries, is_name};
+use super::{entries, is_name, require};
 use crate::cursor::Cursor;
 use crate::fault::Fault;
 use crate::model::{Deployment, Model};
@@ -62,10 +62,18 @@ pub(super) fn parse(
         return Err(entries::twice(&text, name.span()));
     }
     let conditions = conditions(&attributes);
-    model.deployments.push(Deployment { attributes, conditions, name, request: None, keys: Vec::new() });
+    model.deployments.push(Deployment {
+        attributes,
+        conditions,
+        name,
+        request: None,
+        keys: Vec::new(),
+        required: Vec::new(),
+    });
     let (shape, group) = form(cursor)?;
     let before = faults.len();
     let Values { numbers, experts } = values(shape, &group, faults);
+    let required = require::parse(cursor, faults)?;
     let Some(deployment) = model.deployments.last_mut() else { return Ok(()) };
     deployment.keys.push((Key::Form, group.0.span()));
     deployment.keys.extend(numbers.iter().map(|(key, number)| (*key, number.span)));
@@ -74,8 +82,10 @@ pub(super) fn parse(
     if faults.len() == before {
         let request = request(shape, text, value);
         let experts = experts.map_or(ExpertSplit::Columns, |(split, _)| split);
-        deployment.request = request.map(|request| DeploymentRequest { experts, ..request });
+        let require = required.iter().map(|required| required.requirement).collect();
+        deployment.request = request.map(|request| DeploymentRequest { experts, require, ..request });
     }
+    deployment.required = required;
     Ok(())
 }
 
@@ -166,6 +176,9 @@ fn wrong_key(shape: &Shape, name: &Ident, keys: &[&str]) -> Fault {
         None if super::body::KEYS.iter().any(|key| name == key) => {
             Fault::unknown(format!("`{name}` is a key of the module, not of {}", shape.word), name.span())
                 .help("write it beside `deployments`")
+        }
+        None if name == require::WORD => {
+            Fault::unknown(format!("`{name}` is no key of {}", shape.word), name.span()).help(require::PLACE)
         }
         None => entries::unknown(&format!("key of {}", shape.word), name, keys),
     }

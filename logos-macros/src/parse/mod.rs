@@ -4,12 +4,14 @@
 //! ```text
 //! models      = (attribute* visibility "mod" name "{" body "}")*
 //! body        = "model" ":" "config" string, "chip" ":" word, ("weights" ":" (word | "checkpoint" string))?,
-//!               "deployments" ":" "{" (NAME ":" form "{" (key ":" number),* "}"),* "}"
+//!               "deployments" ":" "{" (NAME ":" form "{" (key ":" number),* "}" require?),* "}"
+//! require     = "require" "{" (word (operator number unit?)?),* "}"
 //! ```
 
 mod body;
 mod deployment;
 mod entries;
+mod require;
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 

@@ -3,7 +3,7 @@
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use crate::deployment::Form;
+use crate::deployment::{Deployment, Form};
 use crate::table::layout::{self, Part, ROW, header};
 use crate::testing::{TEXT, small};
 use crate::view::{
@@ -243,4 +243,25 @@ fn bytes_of_either_order_unaligned_and_in_a_section() {
         found,
         [Ok(words.len()), Err(BundleError::Length { stated: words.len() as u32, bytes: little.len() - 93 })]
     );
+}
+
+#[test]
+fn a_deployment_is_tight_where_every_program_of_one_section_is() {
+    let is_tight = |words: Vec<u32>| Deployment::new(Vec::leak(words)).is_tight();
+    let words = small();
+    let tight = |words: &[u32]| {
+        let bundle = Bundle::read(words).unwrap();
+        bundle.programs().all(|program| program.sections().count() != 1 || program.sections().all(|s| s.is_tight()))
+    };
+    assert_eq!(is_tight(words.clone()), tight(&words));
+    let entry = header::DIRECTORY + 2 * Part::Sections as usize;
+    for section in 0..words[entry + 1] as usize {
+        for interval in [0, 255, 256, 257, 258] {
+            let mut changed = words.clone();
+            changed[(words[entry] as usize + section) * ROW + layout::section::INTERVAL] = interval;
+            assert_eq!(is_tight(changed.clone()), tight(&changed), "{section}: {interval}");
+        }
+    }
+    // What is not a table has no program.
+    assert!(is_tight(std::vec![u32::MAX; 64]) && is_tight(Vec::new()));
 }

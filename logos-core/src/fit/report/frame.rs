@@ -47,6 +47,13 @@ pub struct Origins {
     pub trace: Vec<Traced>,
 }
 
+impl Origins {
+    /// Where the figure at a JSON pointer comes from; none where no row names it.
+    pub fn of(&self, pointer: &str) -> Option<&Traced> {
+        self.trace.iter().find(|row| trace::names(&row.figures, pointer))
+    }
+}
+
 /// What the labels mean.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

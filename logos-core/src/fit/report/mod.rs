@@ -13,6 +13,7 @@ mod print;
 mod program;
 #[cfg(feature = "schema")]
 mod schema;
+mod step;
 mod subject;
 mod trace;
 mod vllm;
@@ -33,6 +34,7 @@ pub use model::{
 pub use program::{CertificateSummary, ProgramSummary, Rule};
 #[cfg(feature = "schema")]
 pub use schema::{SCHEMAS, schema};
+pub use step::{Step, StepKind};
 pub use subject::{Asked, Subject};
 pub use trace::Traced;
 pub use vllm::{

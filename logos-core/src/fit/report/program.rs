@@ -66,8 +66,6 @@ pub struct Rule {
     pub rule: &'static str,
     /// Whether it holds.
     pub holds: bool,
-    /// Comparisons that were made.
-    pub obligations: u64,
 }
 
 pub(super) const PROGRAM: &[Row] = &[
@@ -94,11 +92,6 @@ pub(super) const CERTIFICATE: &[Row] = &[
         "one a stage, two an edge, one a turn, one for a layer loop, one a state that is stored",
     ),
     derived("/transitions", &[From::Certificate(Part::Stages)], "one a stage"),
-    derived(
-        "/rules/*/obligations",
-        &[From::Certificate(Part::Statements), From::Certificate(Part::Stages), From::Certificate(Part::Edges)],
-        "comparisons the checker made of all rows as this document was written",
-    ),
 ];
 
 /// What a program of a bundle consists of.
@@ -129,11 +122,10 @@ pub(super) fn summary(program: &Program<'_>) -> ProgramSummary {
 pub(super) fn certificate(bundle: &Bundle<'_>, words: &[u32]) -> CertificateSummary {
     let verdicts = check::all(words);
     let sections = || bundle.programs().flat_map(|program| program.sections());
-    let rules = RULES.iter().enumerate().map(|(rule, &name)| Rule {
-        rule: name,
-        holds: verdicts.faults[rule].is_none() && verdicts.reached[rule],
-        obligations: verdicts.obligations[rule],
-    });
+    let rules = RULES
+        .iter()
+        .enumerate()
+        .map(|(rule, &name)| Rule { rule: name, holds: verdicts.faults[rule].is_none() && verdicts.reached[rule] });
     CertificateSummary {
         schedule_digest: bundle.schedule_digest(),
         digest_hex: format!("{:016x}", bundle.schedule_digest()),

@@ -142,8 +142,8 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The step.
-    pub(super) const fn form(&self) -> Form {
+    /// The form of step that documents are of.
+    pub const fn form(&self) -> Form {
         Form::Decode { ctx: self.ctx, batch: self.asked.batch }
     }
 

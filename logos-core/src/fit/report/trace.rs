@@ -154,7 +154,6 @@ const fn part_name(part: Part) -> &'static str {
 }
 
 /// Whether a pointer is one of those that a pattern names.
-#[cfg(test)]
 pub(super) fn names(pattern: &str, pointer: &str) -> bool {
     let (mut pattern, mut pointer) = (pattern.split('/'), pointer.split('/'));
     loop {

@@ -49,7 +49,7 @@ fn executes(slug: &str, tp: u32, weights: Weights, forms: &[Form]) {
                     // Ids of experts come late, so their weights cannot be read ahead; a tiny model's cycles are few.
                     let ahead = !section.stages.iter().any(|stage| stage.primitive == Primitive::Gather);
                     if matches!(form, Form::Decode { .. }) && ahead && section.bound > 10_000 {
-                        assert!(is_tight(section), "{what}: {} > B = {}", section.interval, section.bound);
+                        assert!(section.is_tight(), "{what}: {} > B = {}", section.interval, section.bound);
                     }
                 }
             }
@@ -85,10 +85,6 @@ fn execute(what: &str, net: &Net<'_>) {
         net.follow_run(&run, &pace).unwrap_or_else(|fault| panic!("{what}, seed {seed}: {fault}"));
         assert_eq!(net.first_later(&run), None, "{what}, seed {seed}: later than the schedule");
     }
-}
-
-const fn is_tight(section: &Section) -> bool {
-    256 * (section.interval - section.bound) <= section.bound
 }
 
 const fn decode(ctx: u32, batch: u32) -> Form {

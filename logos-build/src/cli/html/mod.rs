@@ -1,0 +1,44 @@
+//! A page for people: one self-contained HTML file without scripts that fetches nothing. What is in it is the fit document, and the
+//! certified bundle of the step.
+
+mod bars;
+mod depth;
+mod ladder;
+mod mesh;
+mod origin;
+mod page;
+mod roofline;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod write;
+
+use std::io::Write;
+
+use clap::ArgMatches;
+use logos_bundle::view::Bundle;
+use logos_core::Form;
+use logos_core::fit::report;
+
+use super::{Failure, document, fit, request};
+
+/// `cargo logos report`.
+pub(super) fn report(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
+    let form = request::form(matches, true).map_err(Failure::Refused)?;
+    // Documents are of a decode step: for another form of one sequence, as far as the step gets.
+    let (ctx, batch) = match form {
+        None => (None, request::number(matches, "batch").unwrap_or(1)),
+        Some(Form::Decode { ctx, batch }) => (Some(ctx), batch),
+        Some(Form::Prefill { ctx, .. }) => (Some(ctx), 1),
+        Some(Form::Forward { rows }) => (Some(rows), 1),
+    };
+    fit::with_subject(matches, ctx, batch, |subject| {
+        let fit = report::model(subject)?;
+        let step = subject.step(form.unwrap_or_else(|| subject.form())).map_err(Failure::Refused)?;
+        let bundle = step.words.as_deref().map(Bundle::read).transpose();
+        let bundle = bundle.map_err(|error| Failure::File(format!("the compiler's own bundle: {error}")))?;
+        let page = page::Page { document: &fit, step: &step, bundle, document_form: subject.form() };
+        document::deliver(matches, out, &page.write())
+    })
+}
