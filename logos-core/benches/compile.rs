@@ -224,4 +224,16 @@ fn main() {
             );
         }
     }
+    if !testing && "chip file".contains(&filter) {
+        chip_file();
+    }
+}
+
+/// A process reads the file of the chip it is asked for once; what is above does not show it.
+fn chip_file() {
+    let text = chip::text(CHIP).expect("a known chip").replace("name = \"SN50\"", "name = \"SN50-own\"");
+    let time = least(|| {
+        std::hint::black_box(Chip::read("sn50.toml", text.as_bytes()).expect("a chip"));
+    });
+    println!("\nchip file\n  {CHIP:<20} {:>8.2} ms", time.as_secs_f64() * 1e3);
 }

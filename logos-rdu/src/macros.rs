@@ -7,7 +7,7 @@
 ///     /// Documentation and attributes of the module.
 ///     pub mod qwen35 {
 ///         model: config "models/qwen3.5-27b/config.json",  // relative to the folder of Cargo.toml
-///         chip: SN50,
+///         chip: SN50,                                      // or `file "chips/mine.toml"`, a chip of one's own
 ///         weights: q8_0,                                   // optional: `config`, the config's own dtype, if left out
 ///         vocab: padded,                                   // optional: `exact`, cut as it is, if left out
 ///         deployments: {

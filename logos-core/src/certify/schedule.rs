@@ -115,6 +115,10 @@ fn floor(unit: &UnitModel, stages: &[Stage]) -> Result<u64, PlaceError> {
     if floor < RANGE { Ok(floor) } else { Err(PlaceError::Range) }
 }
 
+/// How often an interval whose buffers do not fit is made longer by a little; where latencies are far above the interval, steps then
+/// double, so that a chip with such figures is answered as soon as others.
+const SMALL_STEPS: u32 = 32;
+
 struct Schedule<'a> {
     unit: &'a UnitModel,
     section: Section,
@@ -146,6 +150,7 @@ impl Schedule<'_> {
         self.lead = self.lead();
         // The most that readers of followed loads may be behind them.
         let mut behind = u64::MAX;
+        let mut stretched: u32 = 0;
         loop {
             self.set_turns(&followed)?;
             self.behind = self.overrun(&followed).min(behind);
@@ -177,7 +182,11 @@ impl Schedule<'_> {
                     match largest {
                         Some(edge) if section.groups == 1 => followed[edge.from.index()] = true,
                         _ if section.groups > 1 || section.interval > 2 * section.span => return Err(error),
-                        _ => self.least = section.interval + section.interval / 32,
+                        _ => {
+                            let step = (section.interval / 32).max(1) << stretched.saturating_sub(SMALL_STEPS).min(16);
+                            self.least = section.interval.saturating_add(step);
+                            stretched += 1;
+                        }
                     }
                 }
             }

@@ -1,3 +1,5 @@
+mod any_chip;
+
 use super::*;
 use crate::{At, Code};
 
@@ -128,4 +130,26 @@ fn unknown_chips_are_refused_with_the_nearest() {
     let far = lookup("H100").unwrap_err();
     assert_eq!(far.help.as_deref(), Some("write one of SN10, SN30, SN40L, SN50"));
     assert!(lookup("").is_err());
+}
+
+/// The table of fields that users look things up in is the fields' own.
+#[test]
+fn the_fields_are_listed() {
+    let mut table = "| field | unit | value | needed | meaning |\n|---|---|---|---|---|\n".to_owned();
+    for field in Field::ALL {
+        let value = match field.form() {
+            Form::Number { least, most } if most == i64::MAX as u64 => format!("{least} or more"),
+            Form::Number { least, most } => format!("{least} to {most}"),
+            Form::Text => "a text".to_owned(),
+            Form::List => format!("a list of {}", Precision::ALL.map(Precision::as_str).join(", ")),
+        };
+        let need = match field.need() {
+            Need::Always => "yes",
+            Need::Optional => "",
+        };
+        let (unit, meaning) = (field.unit(), field.meaning().trim());
+        table.push_str(&format!("| `{field}` | {unit} | {value} | {need} | {meaning} |\n"));
+    }
+    let page = include_str!("../../chips/README.md");
+    assert!(page.contains(&table), "the table in logos-core/chips/README.md should be:\n{table}");
 }
