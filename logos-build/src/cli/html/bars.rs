@@ -32,6 +32,13 @@ struct Tier {
 pub(super) fn write(html: &mut Html, page: &Page<'_>, shown: &mut Shown) {
     html.element("section", &[("id", &"memory")], |html| {
         html.texts("h2", &[], "Memory of one chip");
+        if page.bundle.is_none() {
+            html.texts(
+                "p",
+                &[],
+                "Nothing is certified, so that no program's buffers are known: what would be carried.",
+            );
+        }
         for tier in tiers(page) {
             bar(html, &tier, shown);
         }
@@ -45,16 +52,20 @@ fn tiers(page: &Page<'_>) -> Vec<Tier> {
     let of = |pointer: &str| page.origin(pointer);
     let fact = |fact: &Option<Cited<u64>>| fact.as_ref().map(|fact| Origin::fact(page.document, fact));
     let segment = |class, name, bytes, origin| Segment { class, name, bytes, origin };
-    let mut tiers = vec![Tier {
-        name: "SRAM",
-        what: "what stays on the chip",
-        there: page.document.body.residency.sram_bytes,
-        origin: of("/residency/sram_bytes"),
-        segments: vec![
-            segment("s-buffers", "buffers of the largest section", held.buffers, of("/residency/reserve_bytes")),
-            segment("s-state", "states that stay", held.sram_state, of("/residency/sram_state_bytes_per_chip")),
-        ],
-    }];
+    let mut tiers = Vec::new();
+    // Where nothing is certified no section is known, and so no buffer.
+    if page.bundle.is_some() {
+        tiers.push(Tier {
+            name: "SRAM",
+            what: "what stays on the chip",
+            there: page.document.body.residency.sram_bytes,
+            origin: of("/residency/sram_bytes"),
+            segments: vec![
+                segment("s-buffers", "buffers of the largest section", held.buffers, of("/residency/reserve_bytes")),
+                segment("s-state", "states that stay", held.sram_state, of("/residency/sram_state_bytes_per_chip")),
+            ],
+        });
+    }
     let experts =
         || segment("s-experts", "experts", held.ddr_weights, of("/tensor_parallel/ddr_weight_bytes_per_chip"));
     let main = vec![
@@ -143,11 +154,11 @@ fn bar(html: &mut Html, tier: &Tier, shown: &mut Shown) {
                 });
             }
             html.element("li", &[], |html| {
-                swatch(html, "there");
-                let (name, value) = match tier.there.checked_sub(used) {
-                    Some(free) => ("free", free),
-                    None => ("lacking", used - tier.there),
+                let (class, name, value) = match tier.there.checked_sub(used) {
+                    Some(free) => ("there", "free", free),
+                    None => ("limit", "lacking", used - tier.there),
                 };
+                swatch(html, class);
                 html.text(format_args!("{name} "));
                 let origin = Origin::derived("what is there, without what lies in it");
                 shown.bytes(html, &format!("{}: {name}", tier.name), value, Some(origin));

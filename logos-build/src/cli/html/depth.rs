@@ -10,7 +10,7 @@ use crate::cli::report::ranges;
 /// Colours of kinds; more kinds than colours share them, and have letters of their own.
 const COLOURS: usize = 8;
 
-/// The letter of a program: layer kinds by their number among kinds, `E` and `H` are never theirs.
+/// The letter of a program: layer kinds by their number among kinds; embedding and head have two letters, which no kind has.
 pub(super) fn letter(kinds: &[StepKind], at: usize) -> String {
     match kinds.get(at).map(|kind| kind.role) {
         None => String::new(),

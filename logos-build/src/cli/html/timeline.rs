@@ -115,14 +115,21 @@ fn bands(html: &mut Html, section: &Section<'_>, scale: &Scale, tiers: &[Tier], 
             turns += 1;
             cycles = cycles.saturating_add(turn.length_cycles());
         }
+        let memory = match tier {
+            Tier::Sram => "t-sram",
+            Tier::Hbm => "t-hbm",
+            Tier::Ddr => "t-ddr",
+            // A code of a later version of the table.
+            _ => "t-other",
+        };
         for (class, path) in ["band", "band odd"].iter().zip(&pale) {
             if !path.is_empty() {
-                html.leaf("path", &[("class", class), ("d", path)]);
+                html.leaf("path", &[("class", &format!("{class} {memory}")), ("d", path)]);
             }
         }
         let (x, y) = (Tenths::of(NAMES - 6), Tenths::of(top + 11));
         html.texts("text", &[("class", &"name strong"), ("x", &x), ("y", &y)], format_args!("{tier} turns"));
-        html.element("path", &[("class", &"turn"), ("d", &bars)], |html| {
+        html.element("path", &[("class", &format!("turn {memory}")), ("d", &bars)], |html| {
             html.texts("title", &[], format_args!("{turns} turns of {tier}, {} cycles together", grouped(cycles)));
         });
     }
@@ -177,9 +184,10 @@ fn round_step(cycles: u64) -> u64 {
 fn row(html: &mut Html, stage: &Stage<'_>, scale: &Scale, top: u32) {
     let name = format!("{} {}", stage.index(), stage.name());
     let title = format!(
-        "{name}: {} firings on {} cells; start {}, period {}, II {}, over at {} cycles (modeled, rows of the certificate)",
+        "{name}: {} firings on {} cells from site {}; start {}, period {}, II {}, over at {} cycles (modeled, rows of the certificate)",
         grouped(stage.firings().into()),
         grouped(stage.cells()),
+        stage.first_site(),
         grouped(stage.start_cycles()),
         grouped(stage.period_cycles()),
         grouped(stage.initiation_interval_cycles()),
