@@ -25,6 +25,7 @@ pub mod shard;
 pub mod simulate;
 pub mod spatial;
 pub mod spec;
+pub mod widths;
 
 pub use compile::{Compiled, compile};
 pub use refusal::{At, Code, Key, Refusal, nearest};

@@ -11,6 +11,7 @@ use crate::chip::{self, Chip};
 use crate::shard;
 use crate::spec::{ExpertSplit, ModelSpec, Vocabulary};
 
+pub(crate) use check::without_experts;
 pub use check::{MOST_ROWS, check, check_deployment, check_names, check_requirements};
 pub use require::Requirement;
 

@@ -87,7 +87,7 @@ pub(crate) fn run(trial: &mut Trial<'_>) {
         }
     }
     for &(part, fields, limit) in LIMITED {
-        for row in 0..named(&table, part) {
+        for row in 0..named(table, part) {
             for &field in fields {
                 trial.reject(Kind("number at its limit", &[0]), format_args!("{part:?} {row} {field}"), |t| {
                     t.set(part, row, field, limit);
@@ -97,7 +97,7 @@ pub(crate) fn run(trial: &mut Trial<'_>) {
     }
     let bytes = trial.subject.words[header::STRING_BYTES];
     for &(part, fields) in STRINGS {
-        for row in 0..named(&table, part) {
+        for row in 0..named(table, part) {
             for &field in fields {
                 trial.reject(Kind("string past the strings", &[0]), format_args!("{part:?} {row}"), |t| {
                     let offset = t.get(part, row, field);

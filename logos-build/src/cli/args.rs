@@ -20,6 +20,13 @@ pub(super) fn command() -> Command {
         .subcommand(
             request(Command::new("check"))
                 .about("Compile a deployment, check its certificate, show programs and bytes a chip")
+                .arg(
+                    flag(
+                        "explain-widths",
+                        "Tell of every width of the chip's domain instead: admitted, or why not, and what lies where",
+                    )
+                    .conflicts_with_all(["tp", "ctx", "batch", "chunk", "rows", "require"]),
+                )
                 .arg(json()),
         )
         .subcommand(

@@ -55,6 +55,11 @@ pub(super) fn check(bundle: &Bundle<'_>, opinion: &Opinion, notes: &[String]) ->
     document("logos.rdu.check", bundle_entries(bundle, opinion).into_iter().chain(notes))
 }
 
+/// `cargo logos check --explain-widths --json`.
+pub(super) fn widths(entries: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    document("logos.rdu.widths", entries)
+}
+
 /// `cargo logos inspect --json`.
 pub(super) fn inspect(bundles: Vec<Value>) -> Value {
     document("logos.rdu.inspect", [("bundles", bundles.into())])

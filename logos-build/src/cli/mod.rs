@@ -17,6 +17,7 @@ mod report;
 mod request;
 mod schema;
 mod simulate;
+mod widths;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -68,6 +69,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
 
 fn dispatch(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
     match matches.subcommand() {
+        Some(("check", matches)) if matches.get_flag("explain-widths") => widths::widths(matches, out),
         Some(("check", matches)) => report::check(matches, out),
         Some(("kinds", matches)) => report::kinds(matches, out),
         Some(("program", matches)) => report::program(matches, out),

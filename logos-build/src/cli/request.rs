@@ -14,26 +14,52 @@ use crate::source::{read_any_chip, read_any_config, read_any_description};
 
 /// Compiles what the command line asks for: one deployment.
 pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
+    let deployment = deployment(matches);
+    let mut compiled = with_model(matches, |request| {
+        let deployment = deployment.clone()?;
+        logos_core::compile(&Request { deployments: std::slice::from_ref(&deployment), ..request.clone() })
+    })
+    // Files that cannot be read do not hide what is wrong with the form.
+    .map_err(|failure| match (failure, deployment) {
+        (Failure::Refused(mut refusals), Err(more)) if refusals != more => {
+            refusals.extend(more);
+            Failure::Refused(refusals)
+        }
+        (failure, _) => failure,
+    })?;
+    compiled.pop().ok_or_else(|| {
+        Failure::from(Refusal::new(Code::RequestForm, At::Request, "nothing was compiled, and no reason given"))
+    })
+}
+
+/// The form with its sizes, and what is required of it.
+fn deployment(matches: &ArgMatches) -> Result<DeploymentRequest, Vec<Refusal>> {
+    let name = text(matches, "mode").to_ascii_uppercase();
+    let needed = || vec![refusal(Key::Ctx, format!("{} needs --ctx", text(matches, "mode")))];
+    let form = form(matches, false).and_then(|form| form.ok_or_else(needed));
+    let (form, require) = match (form, require(matches, &name)) {
+        (Ok(form), Ok(require)) => (form, require),
+        (form, require) => return Err([form.err(), require.err()].into_iter().flatten().flatten().collect()),
+    };
+    let experts = experts(matches);
+    Ok(DeploymentRequest { experts, require, ..DeploymentRequest::new(name, form, number(matches, "tp")) })
+}
+
+/// Reads the model, chip and storage that the command line names; without deployments.
+pub(super) fn with_model<T>(
+    matches: &ArgMatches,
+    then: impl FnOnce(&Request<'_>) -> Result<T, Vec<Refusal>>,
+) -> Result<T, Failure> {
     let path = text(matches, "config");
     let mut refusals = Vec::new();
     let config = read_any_config(path).map_err(|refusal| refusals.push(refusal)).ok();
     let from = matches.get_one::<String>("weights-from").map(String::as_str);
     let description = from.map(read_any_description).transpose().map_err(|refusal| refusals.push(refusal)).ok();
-    let form = form(matches, false).map_err(|more| refusals.extend(more)).ok().flatten();
     let chip = ChipArgument::read(matches).map_err(|refusal| refusals.push(refusal)).ok();
-    let name_of_it = text(matches, "mode").to_ascii_uppercase();
-    let require = require(matches, &name_of_it).map_err(|more| refusals.extend(more)).ok();
-    let (Some(config), Some(description), Some(form), Some(chip), Some(require)) =
-        (config, description, form, chip, require)
-    else {
+    let (Some(config), Some(description), Some(chip)) = (config, description, chip) else {
         return Err(Failure::Refused(refusals));
     };
     let weights = Weights::from_name(text(matches, "weights")).unwrap_or_default();
-    let deployment = DeploymentRequest {
-        experts: experts(matches),
-        require,
-        ..DeploymentRequest::new(name_of_it, form, number(matches, "tp"))
-    };
     let request = Request {
         model: name(matches, path),
         config: &config,
@@ -41,12 +67,9 @@ pub(super) fn compile(matches: &ArgMatches) -> Result<Compiled, Failure> {
         weights,
         checkpoint: from.zip(description.as_deref()).map(|(file, text)| Description { file, text }),
         vocabulary: Vocabulary::from_name(text(matches, "vocab")).unwrap_or_default(),
-        deployments: std::slice::from_ref(&deployment),
+        deployments: &[],
     };
-    let mut compiled = logos_core::compile(&request).map_err(Failure::Refused)?;
-    compiled.pop().ok_or_else(|| {
-        Failure::from(Refusal::new(Code::RequestForm, At::Request, "nothing was compiled, and no reason given"))
-    })
+    then(&request).map_err(Failure::Refused)
 }
 
 /// How routed experts are to lie over the chips.

@@ -86,6 +86,18 @@ pub fn check_deployment(spec: &ModelSpec, chip: &Chip, deployment: &DeploymentRe
     check.refusals
 }
 
+/// That experts are to lie whole over the chips, and there are none.
+pub(crate) fn without_experts(spec: &ModelSpec, split: ExpertSplit, at: At) -> Option<Refusal> {
+    let asked = match split {
+        ExpertSplit::Columns => false,
+        ExpertSplit::Parallel => true,
+    };
+    (asked && !spec.has_experts()).then(|| {
+        let message = "the model has no experts that could lie whole over the chips";
+        Refusal::new(Code::TpSplit, at, message).help("leave `experts` out: a dense block is cut by columns")
+    })
+}
+
 struct Check<'a> {
     spec: &'a ModelSpec,
     chip: &'a Chip,
@@ -114,11 +126,7 @@ impl Check<'_> {
     }
 
     fn experts(&mut self, split: ExpertSplit) {
-        if split == ExpertSplit::Parallel && !self.spec.has_experts() {
-            let message = "the model has no experts that could lie whole over the chips";
-            let help = "leave `experts` out: a dense block is cut by columns";
-            self.refusals.push(Refusal::new(Code::TpSplit, self.at(Key::Experts), message).help(help));
-        }
+        self.refusals.extend(without_experts(self.spec, split, self.at(Key::Experts)));
     }
 
     /// Whether the context is one.

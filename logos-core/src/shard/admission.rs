@@ -95,6 +95,43 @@ pub enum SplitReason {
     },
 }
 
+impl SplitReason {
+    /// A name for machines: of what does not split.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            SplitReason::NoChips => "no_chips",
+            SplitReason::QueryHeads { .. } => "query_heads",
+            SplitReason::KvHeads { .. } => "kv_heads",
+            SplitReason::LatentHeads { .. } => "latent_heads",
+            SplitReason::KeyHeads { .. } => "key_heads",
+            SplitReason::ValueHeads { .. } => "value_heads",
+            SplitReason::WholeRowNorm { .. } => "whole_row_norm",
+            SplitReason::FeedForward { .. } => "feed_forward_columns",
+            SplitReason::Experts { .. } => "experts",
+            SplitReason::Expert { .. } => "expert_columns",
+            SplitReason::SharedExpert { .. } => "shared_expert_columns",
+            SplitReason::Vocabulary { .. } => "vocabulary_rows",
+        }
+    }
+
+    /// How many there are of it in the whole model; none of what has no number.
+    pub const fn size(&self) -> Option<u32> {
+        match *self {
+            SplitReason::NoChips | SplitReason::WholeRowNorm { .. } => None,
+            SplitReason::QueryHeads { heads, .. }
+            | SplitReason::KvHeads { heads, .. }
+            | SplitReason::LatentHeads { heads, .. }
+            | SplitReason::KeyHeads { heads, .. }
+            | SplitReason::ValueHeads { heads, .. } => Some(heads),
+            SplitReason::FeedForward { columns, .. }
+            | SplitReason::Expert { columns, .. }
+            | SplitReason::SharedExpert { columns, .. } => Some(columns),
+            SplitReason::Experts { count, .. } => Some(count),
+            SplitReason::Vocabulary { rows, .. } => Some(rows),
+        }
+    }
+}
+
 impl fmt::Display for SplitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
