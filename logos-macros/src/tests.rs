@@ -206,7 +206,7 @@ fn keys_of_a_deployment() {
             3:20-24 LOGOS-REQ-02: unknown key of prefill `ctxt`
               help: did you mean `ctx`?
             3:29-34 LOGOS-REQ-02: `batch` is a key of decode, not of prefill
-              help: prefill takes `tp`, `ctx`, `chunk`
+              help: prefill takes `tp`, `ctx`, `chunk`, `experts`
             3:3-10 LOGOS-REQ-01: `chunk` is missing: prefill needs it
               help: write `chunk: 512`
             4:22-26 LOGOS-REQ-01: `rows` is given twice
@@ -289,4 +289,18 @@ fn the_expansion_is_the_same_text_in_any_folder() {
     for part in ["Mine.", "Decode of `m` on 1 x SN40L", "pub const D : krate :: Deployment = krate :: __deployment !"] {
         assert!(text.contains(part), "{part} is not in the expansion");
     }
+}
+
+/// The files of a request are read again by rustc, so that a change of any of them rebuilds, and none by an absolute path.
+#[test]
+fn a_chip_file_is_tracked_as_the_config_is() {
+    let source = "mod m { model: config \"../tests/fixtures/configs/smollm2-135m/config.json\", \
+        chip: file \"../tests/fixtures/chips/ex1.toml\", deployments: { D: decode { ctx: 64 } } }";
+    let expansion = expand(source).to_string();
+    for path in ["../tests/fixtures/configs/smollm2-135m/config.json", "../tests/fixtures/chips/ex1.toml"] {
+        assert!(expansion.contains(&format!("\"/\" , \"{path}\"")), "{path} is not in\n{}", &expansion[..800]);
+    }
+    assert_eq!(expansion.matches("include_bytes").count(), 2);
+    assert!(!expansion.contains(env!("CARGO_MANIFEST_DIR")));
+    assert!(expansion.contains("the chip's memory is the figure of its file"), "not its vendor's");
 }
