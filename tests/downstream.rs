@@ -78,8 +78,9 @@ fn model(tp: u32) -> String {
         model: config \"models/config.json\",
         chip: SN50,
         deployments: {{
-            DECODE: decode {{ tp: {tp}, ctx: 262_144, batch: 8 }},
+            DECODE: decode {{ tp: {tp}, ctx: 262_144, batch: 8 }} require {{ hbm_fit, ctx >= 262_144 }},
         }},
+        reports: [fit],
     }}
 }}
 const _: () = assert!(qwen35::DECODE.fit().hbm_headroom_bytes > 8 << 30);
@@ -132,7 +133,8 @@ fn a_build_script_does_the_same() {
             "fn main() -> Result<(), logos_build::BuildError> {{
     logos_build::model(\"models/config.json\")
         .chip(\"SN50\")
-        .decode(\"DECODE\", |decode| decode.tp({tp}).ctx(262_144).batch(8))
+        .decode(\"DECODE\", |decode| decode.tp({tp}).ctx(262_144).batch(8).require(\"hbm_fit, ctx >= 262_144\"))
+        .reports([logos_build::Report::Fit])
         .emit(\"qwen35\")
 }}
 "
@@ -141,7 +143,10 @@ fn a_build_script_does_the_same() {
     let main = format!(
         "#![forbid(unsafe_code)]\n#![deny(missing_docs, warnings)]\n//! A test.\nmod same {{\n{}}}\n\
          spatial::include_model!(\"qwen35\");\n\
-         fn main() {{ assert!(qwen35::DECODE.words() == same::qwen35::DECODE.words()); }}\n",
+         fn main() {{
+    assert!(qwen35::DECODE.words() == same::qwen35::DECODE.words());
+    assert!(qwen35::fit_json::DECODE == same::qwen35::fit_json::DECODE);
+}}\n",
         model(8)
     );
     let package = Package::new("script", &[("src/main.rs", &main), ("build.rs", &script(8))]);
@@ -164,6 +169,12 @@ fn the_binary_holds_the_bundle_and_is_reproducible() {
     assert!(binaries[0] == binaries[1], "the binary depends on its folder");
     let text = String::from_utf8_lossy(&binaries[0]).into_owned();
     assert!(!text.contains("downstream/here"), "the binary holds its folder");
+    assert!(!text.contains("\"logos.rdu.fit\""), "the binary holds a document that nothing reads");
+    let main = "use downstream as _;\nfn main() { println!(\"{}\", downstream::qwen35::fit_json::DECODE); }\n";
+    let package = Package::new("reads", &[("src/lib.rs", &library), ("src/main.rs", main)]);
+    assert!(package.passes(&["run"]).starts_with("{\n  \"schema\": \"logos.rdu.fit\","));
+    let binary = fs::read(target().join("debug/downstream")).expect("built");
+    assert!(String::from_utf8_lossy(&binary).contains("\"logos.rdu.fit\""), "what is read is there");
 
     let file = target().join("inspected");
     fs::write(&file, &binaries[0]).expect("written");

@@ -4,6 +4,7 @@
 use logos_bundle::Form;
 use logos_bundle::view::{Bundle, Program, ProgramRole};
 use logos_core::Compiled;
+use logos_core::fit::report::Report;
 
 /// Documentation lines of a module, in Markdown. The first is empty, to stand apart from the user's own documentation.
 pub fn module(config: &str, compiled: &[Compiled]) -> Vec<String> {
@@ -62,6 +63,29 @@ pub fn deployment(compiled: &Compiled) -> Vec<String> {
         "Bytes are derived from the config and the deployment, the chip's memory is {whose}; no speed is claimed."
     ));
     lines
+}
+
+/// Documentation lines of the module of a document's texts.
+pub fn report(report: Report) -> Vec<String> {
+    let (schema, command) = match report {
+        Report::Fit => ("logos.rdu.fit", "fit"),
+        Report::VllmPlan => ("logos.rdu.vllm_plan", "plan"),
+    };
+    vec![
+        String::new(),
+        format!(
+            "`{schema}` of each decode deployment, named as it is: the JSON that `cargo logos {command} --json` writes."
+        ),
+    ]
+}
+
+/// Documentation lines of a document's text.
+pub fn text(report: Report, deployment: &str) -> Vec<String> {
+    let what = match report {
+        Report::Fit => "What it needs of the chips, every figure traced",
+        Report::VllmPlan => "How vLLM would serve it",
+    };
+    vec![String::new(), format!("{what}, as JSON: the `{}` report of `{deployment}`.", report.as_str())]
 }
 
 fn capital(form: Form) -> String {

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use logos_core::fit::report::{Report, Text};
 use logos_core::{Compiled, Refusal};
 
 use crate::describe;
@@ -42,8 +43,10 @@ impl Model {
                 tell(cargo, format!("cargo::rerun-if-changed={path}"))?;
             }
         }
-        match self.compile(root, name) {
-            Ok(compiled) => write_all(out, name, &self.config, &compiled),
+        match self.compile_with_reports(root, name) {
+            Ok((compiled, texts)) => {
+                write_all(out, name, &Written { config: &self.config, compiled, reports: &self.reports, texts })
+            }
             Err(refusals) => {
                 for refusal in &refusals {
                     tell(cargo, format!("cargo::error={}", one_line(refusal)))?;
@@ -68,35 +71,70 @@ fn one_line(refusal: &Refusal) -> String {
     line.replace(|c: char| c.is_control(), " ")
 }
 
-fn write_all(out: &Path, name: &str, config: &str, compiled: &[Compiled]) -> Result<(), BuildError> {
-    for deployment in compiled {
+/// What is written.
+struct Written<'a> {
+    config: &'a str,
+    compiled: Vec<Compiled>,
+    reports: &'a [Report],
+    texts: Vec<Text>,
+}
+
+impl Written<'_> {
+    /// The texts of a document, each with its deployment's name.
+    fn texts(&self, report: Report) -> impl Iterator<Item = (&str, &str)> {
+        let texts = self.texts.iter().filter(move |text| text.report == report);
+        texts.filter_map(|text| Some((self.compiled.get(text.deployment)?.name.as_str(), text.text.as_str())))
+    }
+}
+
+fn write_all(out: &Path, name: &str, written: &Written<'_>) -> Result<(), BuildError> {
+    for deployment in &written.compiled {
         let bytes: Vec<u8> = deployment.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         write_if_changed(&out.join(file_name(name, deployment)), &bytes)?;
     }
-    write_if_changed(&out.join(format!("{name}.rs")), module(name, config, compiled).as_bytes())
+    for &report in written.reports {
+        for (deployment, text) in written.texts(report) {
+            write_if_changed(&out.join(text_name(name, deployment, report)), text.as_bytes())?;
+        }
+    }
+    write_if_changed(&out.join(format!("{name}.rs")), module(name, written).as_bytes())
 }
 
 fn file_name(name: &str, deployment: &Compiled) -> String {
     format!("{name}.{}.logos", deployment.name)
 }
 
+fn text_name(name: &str, deployment: &str, report: Report) -> String {
+    format!("{name}.{deployment}.{}.json", report.as_str())
+}
+
 /// The file that is included: one call of a macro, since an included file is user code and must pass the user's lints.
-fn module(name: &str, config: &str, compiled: &[Compiled]) -> String {
+fn module(name: &str, written: &Written<'_>) -> String {
     let mut text = format!("// Made by logos-build {}; do not edit.\n__logos_embed! {{\n", env!("CARGO_PKG_VERSION"));
-    for line in describe::module(config, compiled) {
-        text.push_str(&format!("    #[doc = {line:?}]\n"));
-    }
+    let documented = |text: &mut String, indent: &str, lines: Vec<String>| {
+        lines.iter().for_each(|line| text.push_str(&format!("{indent}#[doc = {line:?}]\n")));
+    };
+    documented(&mut text, "    ", describe::module(written.config, &written.compiled));
     text.push_str(&format!("    {name} {{\n"));
-    for deployment in compiled {
-        for line in describe::deployment(deployment) {
-            text.push_str(&format!("        #[doc = {line:?}]\n"));
-        }
+    for deployment in &written.compiled {
+        documented(&mut text, "        ", describe::deployment(deployment));
         let (words, file) = (deployment.words.len(), file_name(name, deployment));
         let required: Vec<String> = deployment.required.iter().map(|required| format!("[{required}]")).collect();
         let required = required.join(" ");
         text.push_str(&format!("        {}: {words} words of {file:?} require {{ {required} }},\n", deployment.name));
     }
-    text.push_str("    }\n}\n");
+    text.push_str("    }\n");
+    for &report in written.reports {
+        documented(&mut text, "    ", describe::report(report));
+        text.push_str(&format!("    {} {{\n", report.module()));
+        for (deployment, _) in written.texts(report) {
+            documented(&mut text, "        ", describe::text(report, deployment));
+            let file = text_name(name, deployment, report);
+            text.push_str(&format!("        {deployment}: {file:?},\n"));
+        }
+        text.push_str("    }\n");
+    }
+    text.push_str("}\n");
     text
 }
 

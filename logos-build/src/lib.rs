@@ -28,9 +28,12 @@ mod name;
 mod require;
 mod source;
 
-pub use describe::{deployment as describe_deployment, module as describe_module};
+pub use describe::{
+    deployment as describe_deployment, module as describe_module, report as describe_report, text as describe_text,
+};
 pub use error::BuildError;
 pub use form::{Decode, Forward, Prefill};
+pub use logos_core::fit::report::{Report, Text};
 pub use logos_core::request::require::{Compare, Figure};
 pub use logos_core::{Code, Compiled, ExpertSplit, Refusal, Requirement, Vocabulary, Weights};
 pub use model::Model;

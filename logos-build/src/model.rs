@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use logos_core::fit::report::{self, Report, Text};
 use logos_core::{
     At, ChipRequest, Code, Compiled, DeploymentRequest, Description, Refusal, Request, Vocabulary, Weights,
 };
@@ -20,6 +21,7 @@ pub struct Model {
     pub(crate) checkpoint: Option<String>,
     vocabulary: Vocabulary,
     deployments: Vec<Result<DeploymentRequest, Vec<Refusal>>>,
+    pub(crate) reports: Vec<Report>,
 }
 
 impl Model {
@@ -32,6 +34,7 @@ impl Model {
             checkpoint: None,
             vocabulary: Vocabulary::Exact,
             deployments: Vec::new(),
+            reports: Vec::new(),
         }
     }
 
@@ -78,6 +81,17 @@ impl Model {
         self.with(sizes(Forward::default()).request(name))
     }
 
+    /// Documents of every decode deployment that become constants too: `qwen35::fit_json::DECODE`, a `&str` of JSON. They take the build
+    /// longer and the binary no byte unless they are used.
+    pub fn reports(mut self, reports: impl IntoIterator<Item = Report>) -> Self {
+        for report in reports {
+            if !self.reports.contains(&report) {
+                self.reports.push(report);
+            }
+        }
+        self
+    }
+
     fn with(mut self, deployment: Result<DeploymentRequest, Vec<Refusal>>) -> Self {
         self.deployments.push(deployment);
         self
@@ -89,6 +103,26 @@ impl Model {
     /// # Errors
     /// Every refusal that can be known.
     pub fn compile(&self, root: &Path, name: &str) -> Result<Vec<Compiled>, Vec<Refusal>> {
+        self.make(root, name, |_, compiled| Ok(compiled))
+    }
+
+    /// The bundles, as [`compile`](Model::compile) has them, and the documents that are asked for.
+    ///
+    /// # Errors
+    /// Every refusal that can be known.
+    pub fn compile_with_reports(&self, root: &Path, name: &str) -> Result<(Vec<Compiled>, Vec<Text>), Vec<Refusal>> {
+        self.make(root, name, |request, compiled| match report::texts(request, &self.reports) {
+            Ok(texts) => Ok((compiled, texts)),
+            Err(refusals) => Err(refusals.into_iter().map(|(_, refusal)| refusal).collect()),
+        })
+    }
+
+    fn make<T>(
+        &self,
+        root: &Path,
+        name: &str,
+        then: impl FnOnce(&Request<'_>, Vec<Compiled>) -> Result<T, Vec<Refusal>>,
+    ) -> Result<T, Vec<Refusal>> {
         let mut refusals = Vec::new();
         refusals.extend(name::check("name", name).err());
         let config = source::read_config(root, &self.config).map_err(|refusal| refusals.push(refusal)).ok();
@@ -146,7 +180,7 @@ impl Model {
             deployments: &deployments,
         };
         match logos_core::compile(&request) {
-            Ok(compiled) if refusals.is_empty() => Ok(compiled),
+            Ok(compiled) if refusals.is_empty() => then(&request, compiled),
             Ok(_) => Err(refusals),
             Err(more) => {
                 refusals.extend(more);

@@ -2,14 +2,17 @@
 
 use std::path::Path;
 
-use logos_build::{describe_deployment, describe_module, read_chip, read_config, read_description};
+use logos_build::{
+    describe_deployment, describe_module, describe_report, describe_text, read_chip, read_config, read_description,
+};
+use logos_core::fit::report::{self, Report, Text};
 use logos_core::request::require::Compare;
-use logos_core::{ChipRequest, Code, Compiled, DeploymentRequest, Description, Request, Requirement};
+use logos_core::{ChipRequest, Code, Compiled, DeploymentRequest, Description, Form, Request, Requirement};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use crate::fault::{self, Fault};
-use crate::model::{Chip, Deployment, Model, Required};
+use crate::model::{Chip, Deployment, Model, Required, Spanned};
 
 /// Rules of the certificate: a `const _` each, so that one compile shows every rule that fails.
 const RULES: usize = logos_bundle::check::RULES.len();
@@ -22,7 +25,7 @@ pub(crate) fn model(krate: &TokenStream, model: &Model, root: &Path) -> TokenStr
     let (docs, constants) = match compiled {
         Some(compiled) if faults.is_empty() => {
             let path = model.config.as_ref().map_or("", |config| config.value.as_str());
-            (docs(&describe_module(path, &compiled)), constants(krate, model, &compiled))
+            (docs(&describe_module(path, &compiled.bundles)), constants(krate, model, &compiled))
         }
         Some(_) | None => {
             (docs(&["A model that is refused: see the errors.".to_owned()]), refused(krate, model, &faults))
@@ -40,8 +43,14 @@ pub(crate) fn model(krate: &TokenStream, model: &Model, root: &Path) -> TokenStr
     }
 }
 
+/// What a model's constants are made of.
+struct Made {
+    bundles: Vec<Compiled>,
+    texts: Vec<Text>,
+}
+
 /// Reads config, description and chip file and compiles every deployment that is well formed, others' faults notwithstanding: all faults are wanted.
-fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut Vec<Fault>) -> Option<Vec<Compiled>> {
+fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut Vec<Fault>) -> Option<Made> {
     let path = model.config.as_ref()?;
     let config = match read_config(root, &path.value) {
         Ok(config) => config,
@@ -96,7 +105,7 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
         deployments: &deployments,
     };
     match logos_core::compile(&request) {
-        Ok(compiled) => Some(compiled),
+        Ok(bundles) => Some(Made { bundles, texts: texts(model, &request, faults) }),
         Err(refusals) => {
             faults.extend(refusals.into_iter().map(|refusal| {
                 let (first, last) = model.place_of(&refusal.at);
@@ -105,6 +114,18 @@ fn compile(model: &Model, root: &Path, tracked: &mut TokenStream, faults: &mut V
             None
         }
     }
+}
+
+/// The documents that are asked for, of a model that compiles.
+fn texts(model: &Model, request: &Request<'_>, faults: &mut Vec<Fault>) -> Vec<Text> {
+    let wanted: Vec<Report> = model.reports.iter().map(|report| report.value).collect();
+    report::texts(request, &wanted).unwrap_or_else(|refusals| {
+        faults.extend(refusals.into_iter().map(|(report, refusal)| {
+            let asked = model.reports.iter().find(|asked| asked.value == report);
+            Fault::new(refusal, asked.map_or(model.name.span(), |asked| asked.span))
+        }));
+        Vec::new()
+    })
 }
 
 /// Read again by rustc, a change of the file rebuilds the crate. A file that cannot be read is not named here, or rustc would add an error
@@ -119,9 +140,9 @@ fn track(tracked: &mut TokenStream, path: &str) {
 }
 
 /// Documented constants, and what rustc checks again of each.
-fn constants(krate: &TokenStream, model: &Model, compiled: &[Compiled]) -> TokenStream {
+fn constants(krate: &TokenStream, model: &Model, Made { bundles, texts }: &Made) -> TokenStream {
     let mut output = TokenStream::new();
-    for (deployment, bundle) in model.deployments.iter().zip(compiled) {
+    for (deployment, bundle) in model.deployments.iter().zip(bundles) {
         let Deployment { attributes, conditions, name, .. } = deployment;
         let docs = docs(&describe_deployment(bundle));
         let bytes: Vec<u8> = bundle.words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -135,7 +156,33 @@ fn constants(krate: &TokenStream, model: &Model, compiled: &[Compiled]) -> Token
             #checks
         });
     }
+    for Spanned { value: report, .. } in &model.reports {
+        let texts = texts.iter().filter(|text| text.report == *report);
+        let constants = texts.filter_map(|text| {
+            let literal = Literal::string(&text.text).into_token_stream();
+            Some((model.deployments.get(text.deployment)?, literal))
+        });
+        output.extend(report_module(*report, constants));
+    }
     output
+}
+
+/// The module of a document's texts, each named as its deployment.
+fn report_module<'a>(report: Report, texts: impl Iterator<Item = (&'a Deployment, TokenStream)>) -> TokenStream {
+    let module = Ident::new(report.module(), Span::mixed_site());
+    let about = docs(&describe_report(report));
+    let constants = texts.map(|(Deployment { conditions, name, .. }, text)| {
+        let docs = docs(&describe_text(report, &name.to_string()));
+        quote! {
+            #conditions
+            #docs
+            pub const #name: &::core::primitive::str = #text;
+        }
+    });
+    quote! {
+        #about
+        pub mod #module { #(#constants)* }
+    }
 }
 
 /// One evaluation of the checker, then a `const _` a rule, all at the deployment's name: there a failure is shown. Then one a
@@ -216,8 +263,15 @@ fn refused(krate: &TokenStream, model: &Model, faults: &[Fault]) -> TokenStream 
             pub const #name: #krate::Deployment = __REFUSED;
         }
     });
+    let reports = model.reports.iter().map(|Spanned { value: report, .. }| {
+        let decode = model.deployments.iter().filter(|deployment| {
+            deployment.request.as_ref().is_none_or(|request| matches!(request.form, Form::Decode { .. }))
+        });
+        report_module(*report, decode.map(|deployment| (deployment, quote! { match super::__REFUSED { _ => "" } })))
+    });
     quote! {
         #(#constants)*
+        #(#reports)*
         const __REFUSED: #krate::Deployment = { #errors };
     }
 }

@@ -1,5 +1,6 @@
 //! What was written: the models of one macro call, with the place of everything a refusal may point at.
 
+use logos_core::fit::report::Report;
 use logos_core::{At, DeploymentRequest, Key, Requirement, Vocabulary, Weights};
 use proc_macro2::{Ident, Span, TokenStream};
 
@@ -42,6 +43,8 @@ pub(crate) struct Model {
     /// Path of the checkpoint's description, as written.
     pub(crate) checkpoint: Option<Spanned<String>>,
     pub(crate) deployments: Vec<Deployment>,
+    /// The documents that become constants too.
+    pub(crate) reports: Vec<Spanned<Report>>,
     /// What is wrong with its form.
     pub(crate) faults: Vec<Fault>,
 }

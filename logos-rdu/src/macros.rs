@@ -16,6 +16,7 @@
 ///             PREFILL: prefill { tp: 8, ctx: 262_144, chunk: 512 },
 ///             FORWARD: forward { tp: 1, rows: 128 },
 ///         },
+///         reports: [fit, vllm_plan],                       // optional: JSON documents as constants
 ///     }
 /// }
 /// ```
@@ -46,6 +47,9 @@
 /// | `hbm_headroom >= 8 GiB` | what weights and states leave of a chip's HBM is so; in `KiB`, `MiB`, `GiB`, `TiB`, `KB`, `MB`, `GB`, `TB` or bytes |
 ///
 /// Figures are compared by `>=`, `<=`, `==`, `>` or `<`.
+///
+/// `reports` makes `qwen35::fit_json::DECODE` and `qwen35::vllm_plan_json::DECODE`, a `&str` a decode deployment: the text that `cargo logos fit
+/// --json` and `cargo logos plan --json` write of it. They take the build longer, and the binary no byte unless they are used.
 ///
 /// # Errors
 /// What cannot be had is a compile error at the token that asked for it: all of them, each with a code, the numbers and what to
@@ -100,6 +104,10 @@ macro_rules! __embed {
                 require { $([$($required:tt)+])* },
             )*
         }
+        $(
+            $(#[$about_report:meta])*
+            $report:ident { $($(#[$text_doc:meta])* $of:ident: $text:literal,)* }
+        )*
     ) => {
         $(#[$about])*
         pub mod $model {
@@ -115,6 +123,16 @@ macro_rules! __embed {
                     const _: () = $crate::__private::confirm_fit(&$name);
                     $($crate::__require! { $name $($required)+ })*
                 };
+            )*
+            $(
+                $(#[$about_report])*
+                pub mod $report {
+                    $(
+                        $(#[$text_doc])*
+                        pub const $of: &::core::primitive::str =
+                            ::core::include_str!(::core::concat!(::core::env!("OUT_DIR"), "/", $text));
+                    )*
+                }
             )*
         }
     };

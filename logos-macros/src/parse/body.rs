@@ -1,5 +1,6 @@
 //! The inside of a model's module.
 
+use logos_core::fit::report::Report;
 use logos_core::{Vocabulary, Weights};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::Lit;
@@ -9,7 +10,7 @@ use crate::cursor::Cursor;
 use crate::fault::Fault;
 use crate::model::{Chip, Model, Spanned};
 
-pub(super) const KEYS: [&str; 5] = ["model", "chip", "weights", "vocab", "deployments"];
+pub(super) const KEYS: [&str; 6] = ["model", "chip", "weights", "vocab", "deployments", "reports"];
 
 /// What begins the path of a chip file.
 const FILE: &str = "file";
@@ -30,6 +31,7 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
         vocabulary: Vocabulary::Exact,
         checkpoint: None,
         deployments: Vec::new(),
+        reports: Vec::new(),
         faults: Vec::new(),
     };
     let mut cursor = Cursor::of(group);
@@ -68,6 +70,7 @@ pub(super) fn parse(attributes: TokenStream, visibility: TokenStream, name: Iden
             "chip" => chip(&mut model, cursor, faults),
             "weights" => weights(&mut model, cursor),
             "vocab" => vocab(&mut model, cursor),
+            "reports" => reports(&mut model, cursor, faults),
             _ => deployments(&mut model, cursor, faults),
         }
     });
@@ -225,6 +228,41 @@ fn deployments(model: &mut Model, cursor: &mut Cursor, faults: &mut Vec<Fault>) 
             Fault::form("there is no deployment", place)
                 .help("write `DECODE: decode { tp: 8, ctx: 8_192 }` between the braces"),
         );
+    }
+    Ok(())
+}
+
+/// `[fit, vllm_plan]`.
+fn reports(model: &mut Model, cursor: &mut Cursor, faults: &mut Vec<Fault>) -> Result<(), Fault> {
+    let help = "write `reports: [fit, vllm_plan]`, or one of them";
+    let Some(group) = cursor.take_group(Delimiter::Bracket) else {
+        let found = entries::found(cursor.peek());
+        return Err(Fault::form(format!("expected `[` after `reports:`, found {found}"), cursor.span()).help(help));
+    };
+    let mut inner = Cursor::of(&group);
+    if inner.is_empty() {
+        faults.push(Fault::form("there is no report", group.span_open()).help(help));
+    }
+    while !inner.is_empty() {
+        let span = inner.span();
+        let Some(word) = inner.take_ident() else {
+            let found = entries::found(inner.peek());
+            faults.push(Fault::form(format!("a report is a name, found {found}"), span).help(help));
+            inner.skip_entry();
+            continue;
+        };
+        match Report::from_name(&word.to_string()) {
+            Some(report) if model.reports.iter().any(|earlier| earlier.value == report) => {
+                faults.push(entries::twice(report.as_str(), span));
+            }
+            Some(report) => model.reports.push(Spanned { value: report, span }),
+            None => faults.push(entries::unknown("report", &word, &Report::NAMES)),
+        }
+        if !inner.is_empty() && !inner.take_sign(',') {
+            let found = entries::found(inner.peek());
+            faults.push(Fault::form(format!("expected a comma, found {found}"), inner.span()));
+            inner.skip_entry();
+        }
     }
     Ok(())
 }

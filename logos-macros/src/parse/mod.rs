@@ -4,7 +4,8 @@
 //! ```text
 //! models      = (attribute* visibility "mod" name "{" body "}")*
 //! body        = "model" ":" "config" string, "chip" ":" word, ("weights" ":" (word | "checkpoint" string))?,
-//!               "deployments" ":" "{" (NAME ":" form "{" (key ":" number),* "}" require?),* "}"
+//!               "deployments" ":" "{" (NAME ":" form "{" (key ":" number),* "}" require?),* "}",
+//!               ("reports" ":" "[" word,* "]")?
 //! require     = "require" "{" (word (operator number unit?)?),* "}"
 //! ```
 

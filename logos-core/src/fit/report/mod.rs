@@ -17,6 +17,7 @@ mod step;
 mod subject;
 mod trace;
 mod vllm;
+mod wanted;
 
 #[cfg(test)]
 mod tests;
@@ -41,3 +42,4 @@ pub use vllm::{
     Argument, Fallback, FromFit, GgufAlternative, OperandShape, OperationRow, PlanModel, ReservedBlock, Serve,
     StateOfKind, StateOfLayer, Unusual, VllmPlan, vllm_plan,
 };
+pub use wanted::{Report, Text, texts};
