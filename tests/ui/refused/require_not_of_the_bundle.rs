@@ -11,7 +11,7 @@ logos_rdu::logos_model! {
 
 const DECODE: logos_rdu::Deployment = model::DECODE;
 logos_rdu::__require! { DECODE hbm_fit }
-logos_rdu::__require! { DECODE ctx > 2048 }
+logos_rdu::__require! { DECODE ctx > 1000000 }
 logos_rdu::__require! { DECODE hbm_headroom < 0 }
 
 fn main() {}
