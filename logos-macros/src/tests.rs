@@ -98,7 +98,7 @@ fn keys_of_a_model() {
             3:6-7 LOGOS-REQ-01: expected `:` after `chip`, found `=`
             4:1-5 LOGOS-REQ-01: `chip` is given twice
             5:1-7 LOGOS-REQ-02: unknown key `colour`
-              help: known: `model`, `chip`, `weights`, `vocab`, `deployments`
+              help: known: `model`, `chip`, `weights`, `vocab`, `deployments`, `reports`
             6:14-15 LOGOS-REQ-01: there is no deployment
               help: write `DECODE: decode { tp: 8, ctx: 8_192 }` between the braces
         "#]],
