@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use logos_build::Weights;
+use logos_build::{Vocabulary, Weights};
 use logos_rdu::Deployment;
 
 logos_rdu::logos_model! {
@@ -31,6 +31,12 @@ logos_rdu::logos_model! {
         model: config "fixtures/configs/smollm2-135m/config.json",
         chip: file "fixtures/chips/ex1.toml",
         deployments: { DECODE: decode { tp: 3, ctx: 2_048, batch: 2 }, PREFILL: prefill { ctx: 2_048, chunk: 64 } },
+    }
+    pub mod padded {
+        model: config "fixtures/configs/phi-4/config.json",
+        chip: SN40L,
+        vocab: padded,
+        deployments: { DECODE: decode { tp: 5, ctx: 2_048 } },
     }
 }
 
@@ -77,6 +83,13 @@ fn own() -> logos_build::Model {
         .prefill("PREFILL", |prefill| prefill.ctx(2_048).chunk(64))
 }
 
+fn padded() -> logos_build::Model {
+    logos_build::model("fixtures/configs/phi-4/config.json")
+        .chip("SN40L")
+        .vocab(Vocabulary::Padded)
+        .decode("DECODE", |decode| decode.tp(5).ctx(2_048))
+}
+
 #[test]
 fn the_build_helper_writes_the_macros_bytes() {
     let out = folder("build");
@@ -85,6 +98,7 @@ fn the_build_helper_writes_the_macros_bytes() {
     smol().emit_to("smol", root(), &out, &mut cargo).expect("compiles");
     stored().emit_to("stored", root(), &out, &mut cargo).expect("compiles");
     own().emit_to("own", root(), &out, &mut cargo).expect("compiles");
+    padded().emit_to("padded", root(), &out, &mut cargo).expect("compiles");
     for (file, deployment) in [
         ("qwen35.DECODE.logos", qwen35::DECODE),
         ("qwen35.PREFILL.logos", qwen35::PREFILL),
@@ -93,6 +107,7 @@ fn the_build_helper_writes_the_macros_bytes() {
         ("stored.DECODE.logos", stored::DECODE),
         ("own.DECODE.logos", own::DECODE),
         ("own.PREFILL.logos", own::PREFILL),
+        ("padded.DECODE.logos", padded::DECODE),
     ] {
         assert!(fs::read(out.join(file)).expect("written") == bytes(deployment), "{file} differs");
     }
@@ -103,7 +118,8 @@ fn the_build_helper_writes_the_macros_bytes() {
          cargo::rerun-if-changed=fixtures/configs/qwen3.5-27b/config.json\n\
          cargo::rerun-if-changed=fixtures/checkpoints/qwen3.5-27b.json\n\
          cargo::rerun-if-changed=fixtures/configs/smollm2-135m/config.json\n\
-         cargo::rerun-if-changed=fixtures/chips/ex1.toml\n"
+         cargo::rerun-if-changed=fixtures/chips/ex1.toml\n\
+         cargo::rerun-if-changed=fixtures/configs/phi-4/config.json\n"
     );
 }
 
@@ -117,6 +133,7 @@ fn the_command_writes_the_macros_bytes() {
         ("qwen3.5-27b SN50 --mode prefill --tp 8 --ctx 262_144 --chunk 512 --name qwen35", qwen35::PREFILL),
         ("smollm2-135m SN40L --mode forward --rows 128 --weights q8_0 --name smol", smol::FORWARD),
         ("smollm2-135m SN40L --ctx 2048 --weights q8_0 --name smol", smol::DECODE),
+        ("phi-4 SN40L --tp 5 --ctx 2048 --vocab padded --name padded", padded::DECODE),
         (&format!("smollm2-135m FILE:{ex1} --tp 3 --ctx 2048 --batch 2 --name own"), own::DECODE),
         (&format!("smollm2-135m FILE:{ex1} --mode prefill --ctx 2048 --chunk 64 --name own"), own::PREFILL),
         (&format!("qwen3.5-27b SN50 --tp 8 --ctx 8192 --weights-from {description} --name stored"), stored::DECODE),
