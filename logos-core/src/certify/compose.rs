@@ -72,16 +72,16 @@ pub fn compose(composition: &Composition<'_>) -> Result<SpatialProgram, ComposeE
         Duty::OnceAStep => Order::Repeats,
         Duty::Layers(layers) => Order::Loops { layers },
     };
-    let mut best = sections(&cx, &single, order);
     let cut = Cuts::around_barriers(&cx);
-    if cut != single && cx.tokens() > 1 {
-        let other = sections(&cx, &cut, Order::Once);
-        best = match (best, other) {
-            (Ok(one), Ok(two)) => Ok(if total(&two) < total(&one) { two } else { one }),
-            (Err(error), Err(_)) => Err(error),
-            (Ok(sections), Err(_)) | (Err(_), Ok(sections)) => Ok(sections),
-        };
-    }
+    let other = (cut != single && cx.tokens() > 1).then(|| sections(&cx, &cut, Order::Once, true));
+    // What has another way is not worth a long search.
+    let patient = !matches!(other, Some(Ok(_)));
+    let one = sections(&cx, &single, order, patient);
+    let best = match (one, other) {
+        (Ok(one), Some(Ok(two))) => Ok(if total(&two) < total(&one) { two } else { one }),
+        (Err(_), Some(Ok(sections))) => Ok(sections),
+        (one, Some(Err(_)) | None) => one,
+    };
     let sections = best?;
     let tier = (0..program.values.len() as u32).map(|i| tier_of(&cx, ValueId(i), &sections)).collect();
     Ok(SpatialProgram { rows, tile: cx.tile.clone(), statements: cx.statements, tier, sections })
@@ -92,10 +92,10 @@ fn total(sections: &[Section]) -> u64 {
 }
 
 /// The best group size of each section of a cut.
-fn sections(cx: &Context<'_>, cuts: &Cuts, order: Order) -> Result<Vec<Section>, ComposeError> {
+fn sections(cx: &Context<'_>, cuts: &Cuts, order: Order, patient: bool) -> Result<Vec<Section>, ComposeError> {
     let mut sections = Vec::with_capacity(cuts.0.len());
     for (i, range) in cuts.0.iter().enumerate() {
-        sections.push(best_groups(cx, cuts, i, range, order)?);
+        sections.push(best_groups(cx, cuts, i, range, order, patient)?);
     }
     Ok(sections)
 }
@@ -106,21 +106,30 @@ fn best_groups(
     section: usize,
     range: &Range<u32>,
     order: Order,
+    patient: bool,
 ) -> Result<Section, ComposeError> {
     let chips = u64::from(cx.program.chips);
     let resident = cx.resident_bytes();
-    let attempt = |rows: u64| {
+    let attempt = |rows: u64, patient: bool| {
         let lowered = lower(cx, cuts, section, rows).map_err(ComposeError::Statement)?;
-        certify(cx.unit, chips, lowered, order, resident).map_err(ComposeError::Place)
+        certify(cx.unit, chips, lowered, order, resident, patient).map_err(ComposeError::Place)
     };
-    let mut best = attempt(cx.rows_of_program);
+    let all = cx.rows_of_program;
+    let mut grouped: Option<Result<Section, ComposeError>> = None;
     if cx.tokens() > 1 && !has_barrier(cx, range) {
-        let sizes = GROUP_ROWS.into_iter().map(|near| group_size(cx.unit, cx.rows_of_program, near));
-        for rows in sizes.filter(|&rows| rows < cx.rows_of_program) {
-            best = better(best, attempt(rows));
+        let sizes = GROUP_ROWS.into_iter().map(|near| group_size(cx.unit, all, near));
+        for rows in sizes.filter(|&rows| rows < all) {
+            let section = attempt(rows, patient);
+            grouped = Some(match grouped {
+                Some(best) => better(best, section),
+                None => section,
+            });
         }
     }
-    best
+    match grouped {
+        Some(Ok(section)) => better(attempt(all, false), Ok(section)),
+        Some(Err(_)) | None => attempt(all, patient),
+    }
 }
 
 /// The candidate that costs less, then takes less scratchpad; the first where neither does.

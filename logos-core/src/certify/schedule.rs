@@ -32,7 +32,8 @@ const FIRINGS: u64 = 1 << 22;
 
 /// Places and schedules a net.
 ///
-/// `resident` is the scratchpad bytes that are taken by what stays in SRAM.
+/// `resident` is the scratchpad bytes that are taken by what stays in SRAM. Where the buffers do not fit beside them, a `patient` search tries
+/// schedules that take less.
 ///
 /// # Errors
 /// [`PlaceError`] where cells, scratchpad or the range of the rules do not suffice.
@@ -42,6 +43,7 @@ pub(super) fn certify(
     lowered: Lowered,
     order: Order,
     resident: u64,
+    patient: bool,
 ) -> Result<Section, PlaceError> {
     let Lowered { rows, groups, mut stages, edges, ends, states } = lowered;
     if stages.iter().any(|s| s.firings == 0 || s.firings >= FIRINGS) {
@@ -86,7 +88,7 @@ pub(super) fn certify(
         states,
         order,
     };
-    schedule.fit(resident)?;
+    schedule.fit(resident, patient)?;
     Ok(schedule.section)
 }
 
@@ -139,8 +141,9 @@ struct Schedule<'a> {
 
 impl Schedule<'_> {
     /// Schedules so that the buffers fit: loads are read in bursts at the end of their window unless their readers follow
-    /// them, which takes less scratchpad and may take more time; so the largest are followed first, and no more than needed.
-    fn fit(&mut self, resident: u64) -> Result<(), PlaceError> {
+    /// them, which takes less scratchpad and may take more time; so the largest are followed first, and no more than needed. Only one
+    /// schedule is made unless the search is patient.
+    fn fit(&mut self, resident: u64, patient: bool) -> Result<(), PlaceError> {
         let mut followed: Vec<bool> = self
             .section
             .stages
@@ -171,7 +174,10 @@ impl Schedule<'_> {
             let section = &mut self.section;
             match assign_addresses(self.unit, &section.stages, &mut section.edges, resident) {
                 Ok(()) => return Ok(()),
-                Err(_) if self.behind > 0 => behind = self.behind / 2,
+                Err(error) if !patient => return Err(error),
+                // Less than a 256th of the interval is not worth another schedule.
+                Err(_) if self.behind > section.interval / 256 => behind = self.behind / 4,
+                Err(_) if self.behind > 0 => behind = 0,
                 Err(error) => {
                     let largest = section
                         .edges
