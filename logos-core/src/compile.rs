@@ -171,7 +171,10 @@ pub(crate) fn deploy(
         .map_err(|found| found.into_iter().map(here).collect::<Vec<_>>())?;
     let laid = lay(spec, chip, *form, &programs, need.excess());
     let Layout { laid, in_ddr, in_sram } = laid.map_err(|errors| {
-        let refused = |(at, error): (usize, ComposeError)| refusal(error, name, *form, &programs[at]);
+        let placed = errors.iter().any(|(_, error)| matches!(error, ComposeError::Place(_)));
+        let largest = || rows::largest(spec, chip, *form, *tp, request.weights, need.excess());
+        let most = placed.then(largest).flatten();
+        let refused = |(at, error): (usize, ComposeError)| refusal(error, name, *form, &programs[at], most);
         errors.into_iter().map(refused).collect::<Vec<_>>()
     })?;
     let fit = need.facts(in_ddr, in_sram).map_err(|refusal| vec![refusal])?;
@@ -303,7 +306,14 @@ fn in_deployment(mut refusal: Refusal, deployment: &str) -> Refusal {
     refusal
 }
 
-pub(crate) fn refusal(error: ComposeError, deployment: &str, form: Form, kind: &KindProgram) -> Refusal {
+/// Why a program does not lower; `most` rows of the form's kind do, where any are known to.
+pub(crate) fn refusal(
+    error: ComposeError,
+    deployment: &str,
+    form: Form,
+    kind: &KindProgram,
+    most: Option<u32>,
+) -> Refusal {
     let program = match kind.first_layer {
         Some(layer) => format!("layer {layer} ({})", kind.name),
         None => kind.name.clone(),
@@ -315,13 +325,16 @@ pub(crate) fn refusal(error: ComposeError, deployment: &str, form: Form, kind: &
             Refusal::new(Code::LowerStatement, at, message)
         }
         ComposeError::Place(error) => {
-            let (key, what) = match form {
-                Form::Decode { .. } => (Key::Batch, "a smaller batch"),
-                Form::Prefill { .. } => (Key::Chunk, "a smaller chunk"),
-                Form::Forward { .. } => (Key::Rows, "fewer rows"),
+            let (key, name, fewer) = match form {
+                Form::Decode { .. } => (Key::Batch, "batch", "a smaller batch"),
+                Form::Prefill { .. } => (Key::Chunk, "chunk", "a smaller chunk"),
+                Form::Forward { .. } => (Key::Rows, "rows", "fewer rows"),
             };
             let at = At::Key(deployment.to_owned(), key);
-            let help = format!("{what} or a larger width needs less");
+            let help = match most {
+                Some(most) => format!("`{name}: {most}` lowers; a larger width needs less as well"),
+                None => format!("{fewer} or a larger width needs less"),
+            };
             match error {
                 PlaceError::Scratchpad { needed, available } => {
                     let message = format!("{program} needs more scratchpad than the chip has");
@@ -337,6 +350,8 @@ pub(crate) fn refusal(error: ComposeError, deployment: &str, form: Form, kind: &
         }
     }
 }
+
+mod rows;
 
 #[cfg(test)]
 mod tests;
