@@ -63,7 +63,7 @@ pub const RULES: [&str; 13] = [
 pub struct Fault {
     /// Number of the rule, 0 to 12.
     pub rule: u32,
-    /// Part of the table the row is in: a [`Part`] as a number, or [`HEADER`].
+    /// Part of the table the row is in: a [`Part`](crate::table::layout::Part) as a number, or [`HEADER`].
     pub part: u32,
     /// Row, counted from the part's first.
     pub row: u32,
