@@ -80,7 +80,7 @@ pub(super) fn budgets(unit: &UnitModel, stages: &[Stage], levels: &[u32], tied: 
     let all: u128 = roots.iter().sum();
     let budget = |level: usize| {
         let share = (WHOLE * roots[level]).checked_div(all).unwrap_or(0);
-        Budget { share: share.max(1) as u64, least: least[level] }
+        Budget { share: u64::try_from(share.max(1)).unwrap_or(u64::MAX), least: least[level] }
     };
     let by_level: Vec<Budget> = (0..count).map(budget).collect();
     levels.iter().map(|&level| by_level[level as usize]).collect()

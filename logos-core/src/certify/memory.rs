@@ -21,7 +21,7 @@ pub(super) fn rate(unit: &UnitModel, tier: Tier) -> u64 {
 /// Initiation intervals of the stages that move bytes outside the turns (RULES.md section 4).
 pub(super) fn settle_movers(unit: &UnitModel, chips: u64, stages: &mut [Stage]) {
     for stage in stages.iter_mut().filter(|s| s.primitive.moves_bytes() && !s.is_windowed()) {
-        let cycles = |bytes: u128, per: u128| bytes.div_ceil(per.max(1)) as u64;
+        let cycles = |bytes: u128, per: u128| u64::try_from(bytes.div_ceil(per.max(1))).unwrap_or(u64::MAX);
         let scaled = u128::from(RATE_CYCLES) * u128::from(stage.bytes);
         let link = u128::from(unit.link_rate);
         stage.ii = match (stage.primitive, stage.tier) {
