@@ -160,12 +160,12 @@ impl<B: serde::Serialize> Document<B> {
 
     /// The document as JSON.
     pub fn to_value(&self) -> serde_json::Value {
-        // Serializing these types cannot fail: no map has keys that are not strings.
+        // Serialising these types cannot fail: no map has keys that are not strings. Nor can their text below.
         serde_json::to_value(self).unwrap_or_default()
     }
 
     /// The document as text: JSON for people, ending in one newline.
     pub fn to_text(&self) -> String {
-        super::print::pretty(&self.to_value())
+        super::print::pretty(self).unwrap_or_default()
     }
 }

@@ -1,129 +1,146 @@
 //! JSON for people: what fits a line stands on one, all else is broken and indented.
+//!
+//! A document is written once, on one line, and the places are noted where it would break. Of a list or an object that turns out to fit
+//! its line they are forgotten. What is left says where the line is broken.
 
-use std::fmt::Write;
+use std::cell::Cell;
+use std::io::{self, Write};
 
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 
 /// Widest line that a list or an object is not broken for, in bytes.
 ///
 /// Source: ours, the width of a row of a document's longest table.
 const WIDTH: usize = 180;
 
-/// A document's text, ending in one newline. Its outermost object is always broken.
-pub(super) fn pretty(value: &Value) -> String {
-    let mut text = String::new();
-    match value {
-        Value::Object(_) | Value::Array(_) => block(&mut text, value, 0),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => scalar(&mut text, value),
+/// Between two items of a line.
+const COMMA: &str = ", ";
+
+/// A document's text, ending in one newline. Its outermost list or object is always broken.
+///
+/// # Errors
+/// Where the value has no JSON: a map whose keys are no strings.
+pub(super) fn pretty(value: &impl Serialize) -> serde_json::Result<String> {
+    let at = Cell::new(0);
+    let mut breaks = Breaks { at: &at, open: Vec::new(), breaks: Vec::new() };
+    let mut line = Line { text: Vec::new(), at: &at };
+    value.serialize(&mut Serializer::with_formatter(&mut line, &mut breaks))?;
+    let mut text = Vec::with_capacity(line.text.len() + line.text.len() / 4);
+    let mut from = 0;
+    for Break { at, skip, depth } in breaks.breaks {
+        text.extend_from_slice(line.text.get(from..at).unwrap_or_default());
+        text.extend_from_slice(if skip > 0 { b",\n" } else { b"\n" });
+        text.extend(std::iter::repeat_n(b' ', 2 * depth));
+        from = at + skip;
     }
-    text.push('\n');
-    text
+    text.extend_from_slice(line.text.get(from..).unwrap_or_default());
+    text.push(b'\n');
+    String::from_utf8(text).map_err(serde::ser::Error::custom)
 }
 
-/// A value on one line if that is no longer than a line, else broken.
-fn write(text: &mut String, value: &Value, depth: usize) {
-    let start = text.len();
-    let room = WIDTH.saturating_sub(2 * depth);
-    if !line(text, value, start.saturating_add(room)) {
-        text.truncate(start);
-        block(text, value, depth);
+/// Where a line may break.
+struct Break {
+    /// Before this byte of it.
+    at: usize,
+    /// So many bytes are left out: a comma and its space, or none.
+    skip: usize,
+    /// Steps by which the next line is indented.
+    depth: usize,
+}
+
+/// The line, and how long it is.
+struct Line<'a> {
+    text: Vec<u8>,
+    at: &'a Cell<usize>,
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
     }
-}
 
-/// A list or an object, an item a line.
-fn block(text: &mut String, value: &Value, depth: usize) {
-    let item = |text: &mut String, first: bool, name: Option<&str>, value: &Value| {
-        text.push_str(if first { "\n" } else { ",\n" });
-        indent(text, depth + 1);
-        if let Some(name) = name {
-            quote(text, name);
-            text.push_str(": ");
-        }
-        write(text, value, depth + 1);
-    };
-    let close = match value {
-        Value::Array(items) => {
-            text.push('[');
-            items.iter().enumerate().for_each(|(at, value)| item(text, at == 0, None, value));
-            ']'
-        }
-        Value::Object(members) => {
-            text.push('{');
-            members.iter().enumerate().for_each(|(at, (name, value))| item(text, at == 0, Some(name), value));
-            '}'
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return scalar(text, value),
-    };
-    text.push('\n');
-    indent(text, depth);
-    text.push(close);
-}
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.text.extend_from_slice(bytes);
+        self.at.set(self.text.len());
+        Ok(())
+    }
 
-fn indent(text: &mut String, depth: usize) {
-    text.extend(std::iter::repeat_n("  ", depth));
-}
-
-/// The value on one line, with a space after each comma and colon. False as soon as it is longer than `end` bytes of text, unless it is a
-/// scalar, which cannot be broken.
-fn line(text: &mut String, value: &Value, end: usize) -> bool {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            scalar(text, value);
-            true
-        }
-        Value::Array(items) => {
-            text.push('[');
-            for (at, item) in items.iter().enumerate() {
-                text.push_str(if at == 0 { "" } else { ", " });
-                if !line(text, item, end) || text.len() > end {
-                    return false;
-                }
-            }
-            text.push(']');
-            text.len() <= end
-        }
-        Value::Object(members) => {
-            text.push('{');
-            for (at, (name, item)) in members.iter().enumerate() {
-                text.push_str(if at == 0 { "" } else { ", " });
-                quote(text, name);
-                text.push_str(": ");
-                if !line(text, item, end) || text.len() > end {
-                    return false;
-                }
-            }
-            text.push('}');
-            text.len() <= end
-        }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
-fn scalar(text: &mut String, value: &Value) {
-    match value {
-        Value::String(string) => quote(text, string),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{value}");
+/// Where the line breaks.
+struct Breaks<'a> {
+    at: &'a Cell<usize>,
+    /// Lists and objects that are not closed: where each begins, and how many breaks there were before it.
+    open: Vec<(usize, usize)>,
+    breaks: Vec<Break>,
+}
+
+impl Breaks<'_> {
+    fn open<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.open.push((self.at.get(), self.breaks.len()));
+        writer.write_all(bracket)
+    }
+
+    fn item<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        let skip = if first { 0 } else { COMMA.len() };
+        self.breaks.push(Break { at: self.at.get(), skip, depth: self.open.len() });
+        if first { Ok(()) } else { writer.write_all(COMMA.as_bytes()) }
+    }
+
+    fn close<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        let end = self.at.get();
+        writer.write_all(bracket)?;
+        let Some((start, before)) = self.open.pop() else { return Ok(()) };
+        let depth = self.open.len();
+        if depth > 0 && end + bracket.len() - start <= WIDTH.saturating_sub(2 * depth) {
+            self.breaks.truncate(before);
+        } else {
+            self.breaks.push(Break { at: end, skip: 0, depth });
         }
+        Ok(())
     }
 }
 
-/// A string as JSON has it; most have nothing to escape.
-fn quote(text: &mut String, string: &str) {
-    if string.bytes().any(|byte| byte == b'"' || byte == b'\\' || byte < b' ') {
-        let _ = write!(text, "{}", Value::String(string.to_owned()));
-        return;
+impl Formatter for &mut Breaks<'_> {
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"[")
     }
-    text.push('"');
-    text.push_str(string);
-    text.push('"');
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.item(writer, first)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"]")
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"{")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.item(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"}")
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use expect_test::expect;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn what_fits_a_line_stands_on_one() {
@@ -143,7 +160,7 @@ mod tests {
               "empty": {}
             }
         "#]]
-        .assert_eq(&pretty(&value));
-        assert_eq!(serde_json::from_str::<Value>(&pretty(&value)).unwrap(), value);
+        .assert_eq(&pretty(&value).unwrap());
+        assert_eq!(serde_json::from_str::<Value>(&pretty(&value).unwrap()).unwrap(), value);
     }
 }

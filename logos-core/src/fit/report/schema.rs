@@ -31,5 +31,5 @@ pub fn schema(name: &str) -> Option<String> {
         "logos.rdu.fit" => SchemaGenerator::default().into_root_schema_for::<Fit>(),
         _ => return None,
     };
-    Some(print::pretty(schema.as_value()))
+    print::pretty(schema.as_value()).ok()
 }
