@@ -367,6 +367,10 @@ fn a_product_is_certified() {
     let file = folder("gemm").join("gemm.json");
     let line = format!("gemm --chip SN40L --m 7 --n 4096 --k 4096 --precision bf16 -o {}", file.display());
     assert_eq!((logos(&line).0, fs::read_to_string(&file).expect("written")), (0, out));
+    for precision in ["fp8", "f8_e4m3", "mxfp4"] {
+        let (status, out, _) = logos(&format!("gemm --chip SN50 --m 7 --n 4096 --k 4096 --precision {precision}"));
+        assert_eq!((status, out.contains("the certificate holds")), (0, true), "{out}");
+    }
     for (line, status, part) in [
         ("gemm --chip SN50 --k 33", 1, "write a multiple of 32, 64 for instance"),
         ("gemm --chip SN50 --m 0", 1, "`m` is 0"),

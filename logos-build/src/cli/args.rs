@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 use logos_core::{ExpertSplit, Vocabulary, Weights, chip};
 
-use super::gemm::PRECISIONS;
+use super::gemm::precisions;
 
 /// The forms of deployment, in the order of their help.
 pub(super) const MODES: [&str; 3] = ["decode", "prefill", "forward"];
@@ -306,9 +306,9 @@ fn gemm(command: Command) -> Command {
             Arg::new("precision")
                 .long("precision")
                 .value_name("STORAGE")
-                .default_value(PRECISIONS[0])
-                .value_parser(PRECISIONS)
-                .help("How the weight is stored; int8 is q8_0, blocks of 32 with a scale each"),
+                .default_value("int8")
+                .value_parser(precisions())
+                .help("How the weight is stored; int8 is q8_0, blocks of 32 with a scale each, and fp8 f8_e4m3, with one a block of 128 by 128"),
         )
         .arg(json())
         .arg(output())

@@ -33,13 +33,18 @@ pub(super) fn gemm(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Fail
     people(out, &document)
 }
 
-/// The precisions, as they are asked for.
-pub(super) const PRECISIONS: [&str; 5] = ["int8", "q8_0", "bf16", "f16", "f32"];
+/// The precisions, as they are asked for: formats of chips by the storage that programs keep them in, and storages by their own names.
+const ALIASES: [(&str, Storage); 2] = [("int8", Storage::Q8_0), ("fp8", Storage::F8E4M3)];
 
-/// int8 is kept in blocks of 32 with a scale each, which is q8_0.
+/// All names of a precision, the first that of the default.
+pub(super) fn precisions() -> Vec<&'static str> {
+    let aliases = ALIASES.into_iter().map(|(name, _)| name);
+    aliases.chain(Gemm::PRECISIONS.iter().map(|storage| storage.as_str())).collect()
+}
+
 fn precision(name: &str) -> Option<Storage> {
-    let name = if name == "int8" { Storage::Q8_0.as_str() } else { name };
-    Storage::ALL.into_iter().find(|storage| storage.as_str() == name)
+    let alias = ALIASES.into_iter().find(|(alias, _)| *alias == name).map(|(_, storage)| storage);
+    alias.or_else(|| Gemm::PRECISIONS.iter().copied().find(|storage| storage.as_str() == name))
 }
 
 fn people(out: &mut dyn Write, document: &Document<GemmFit>) -> Result<(), Failure> {

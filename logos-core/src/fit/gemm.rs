@@ -4,6 +4,7 @@
 use sha2::{Digest, Sha256};
 
 use super::FitFacts;
+use super::size::{bytes_of, word};
 use crate::author::{Authored, Binding, Source};
 use crate::certify::{Composition, Duty, compose};
 use crate::chip::Chip;
@@ -11,7 +12,7 @@ use crate::emit::{self, Contents, Lowering};
 use crate::kinds::{KindProgram, Role as ProgramRole};
 use crate::language::ast::{Element, Role, Shape, Sharding, Storage};
 use crate::language::{self, Builder, ProgramError};
-use crate::lower::{Homes, storage_bytes};
+use crate::lower::Homes;
 use crate::ops::MatMul;
 use crate::request::{Form, MOST_ROWS};
 use crate::spatial::{SpatialProgram, Tier};
@@ -27,11 +28,6 @@ const OUTPUT_TILES: u32 = 8;
 ///
 /// Source: ours; four are enough for sums to be carried from tile to tile.
 const K_TILES: u32 = 4;
-
-/// Elements of a block of Q8_0, along the contracted axis.
-///
-/// Source: the format's own block, ggml's `QK8_0`.
-const BLOCK: u32 = 32;
 
 /// Longest axis of a matrix.
 ///
@@ -73,7 +69,8 @@ impl Tile {
 
 impl Gemm {
     /// The storages that a weight may have.
-    pub const PRECISIONS: &'static [Storage] = &[Storage::Q8_0, Storage::Bf16, Storage::F16, Storage::F32];
+    pub const PRECISIONS: &'static [Storage] =
+        &[Storage::Q8_0, Storage::F8E4M3, Storage::Mxfp4, Storage::Bf16, Storage::F16, Storage::F32];
 
     /// An int8 product of 8 by 8 output tiles over 4 tiles of the contracted axis, in the chip's tile geometry.
     pub const fn of_tiles(chip: &Chip) -> Gemm {
@@ -102,11 +99,10 @@ impl Gemm {
 
     /// Bytes of the input, the weight and the result; none beyond 64 bits.
     pub(super) fn bytes(&self) -> Option<(u64, u64, u64)> {
-        let size = |rows: u32, cols: u32| u64::from(rows).checked_mul(u64::from(cols));
-        let dense = |elements: Option<u64>, storage| Some(storage_bytes(elements?, storage)).filter(|&n| n < u64::MAX);
-        let x = dense(size(self.m, self.k), self.activations())?;
-        let w = dense(size(self.k, self.n), self.precision)?;
-        Some((x, w, dense(size(self.m, self.n), self.activations())?))
+        let bytes = |rows, cols, storage| bytes_of(Shape::matrix(rows, cols), storage).and_then(word).ok();
+        let x = bytes(self.m, self.k, self.activations())?;
+        let w = bytes(self.k, self.n, self.precision)?;
+        Some((x, w, bytes(self.m, self.n, self.activations())?))
     }
 
     /// What is wrong with the sizes, each reason.
@@ -120,12 +116,16 @@ impl Gemm {
         }
         if !Self::PRECISIONS.contains(&self.precision) {
             let refusal = refuse(format!("a product of {} is not implemented", self.precision));
-            refusals.push(refusal.help("write `q8_0` for int8 in blocks, or `bf16`, `f16`, `f32`"));
+            let names: Vec<String> = Self::PRECISIONS.iter().map(|precision| format!("`{precision}`")).collect();
+            refusals.push(refusal.help(format!("write one of {}", names.join(", "))));
         }
-        if self.precision == Storage::Q8_0 && !self.k.is_multiple_of(BLOCK) {
-            let refusal = refuse(format!("`k` is {}, and q8_0 has blocks of {BLOCK} along it", self.k));
-            let near = self.k.next_multiple_of(BLOCK);
-            refusals.push(refusal.help(format!("write a multiple of {BLOCK}, {near} for instance, or `bf16`")));
+        // Scales beside the elements may have a last block that is not whole; blocks that hold their scale may not.
+        let (block, _) = self.precision.block();
+        if !self.k.is_multiple_of(block) {
+            let refusal = refuse(format!("`k` is {}, and {} has blocks of {block} along it", self.k, self.precision));
+            let near = self.k.checked_next_multiple_of(block).filter(|&near| near <= LONGEST);
+            let near = near.map(|near| format!(", {near} for instance")).unwrap_or_default();
+            refusals.push(refusal.help(format!("write a multiple of {block}{near}, or `bf16`")));
         }
         refusals
     }

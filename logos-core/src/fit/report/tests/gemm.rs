@@ -45,6 +45,23 @@ fn any_size_and_precision_is_certified() {
     }
 }
 
+/// The bytes of a weight, and what the chip's vendor says of its format.
+#[test]
+fn a_weight_in_blocks_has_its_scales_bytes() {
+    // 300 by 200 elements have 3 by 2 blocks of 128 by 128; 320 have ten blocks of 32 a column.
+    for (name, precision, k, bytes, unwitnessed) in [
+        ("SN50", Storage::F8E4M3, 300, 300 * 200 + 4 * 3 * 2, false),
+        ("SN40L", Storage::F8E4M3, 300, 300 * 200 + 4 * 3 * 2, true),
+        ("SN50", Storage::Mxfp4, 320, 200 * 10 * 17, true),
+        ("SN40L", Storage::Q8_0, 320, 200 * 10 * 34, false),
+    ] {
+        let body = fit(chip(name), Gemm { m: 5, n: 200, k, precision });
+        assert_eq!(body.arithmetic.operands[1].bytes, bytes, "{name} {precision}");
+        assert!(body.workload.source.contains(&format!("{k} by 200 weight of Real, stored {precision}")));
+        assert_eq!(body.gated.iter().any(|what| what.contains("its vendor names no such format")), unwitnessed, "{name}");
+    }
+}
+
 #[test]
 fn the_terms_of_an_interval_are_the_certificates() {
     let body = fit(chip("SN50"), Gemm { m: 512, n: 5120, k: 5120, precision: Storage::Bf16 });
@@ -81,6 +98,12 @@ fn impossible_products_are_refused_with_the_numbers() {
     let (code, text) = refuse(1, 1 << 30, 1 << 30, Storage::F32);
     assert_eq!((code, text.contains("does not fit the HBM")), (Code::FitMemory, true), "{text}");
     assert_eq!(refuse(1, u32::MAX, 32, Storage::Bf16).0, Code::RequestForm);
+    // The last multiple of 32 that a size may be is the longest axis itself: no larger one is advised.
+    let (_, text) = refuse(1, 1, (1 << 30) + 1, Storage::Mxfp4);
+    assert!(text.contains("mxfp4 has blocks of 32") && !text.contains("for instance"), "{text}");
+    let (code, text) = refuse(1, 1, 32, Storage::I32);
+    assert_eq!(code, Code::RequestForm);
+    assert!(text.contains("`q8_0`, `f8_e4m3`, `mxfp4`, `bf16`, `f16`, `f32`"), "{text}");
 }
 
 #[test]
