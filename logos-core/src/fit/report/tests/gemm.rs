@@ -58,7 +58,11 @@ fn a_weight_in_blocks_has_its_scales_bytes() {
         let body = fit(chip(name), Gemm { m: 5, n: 200, k, precision });
         assert_eq!(body.arithmetic.operands[1].bytes, bytes, "{name} {precision}");
         assert!(body.workload.source.contains(&format!("{k} by 200 weight of Real, stored {precision}")));
-        assert_eq!(body.gated.iter().any(|what| what.contains("its vendor names no such format")), unwitnessed, "{name}");
+        assert_eq!(
+            body.gated.iter().any(|what| what.contains("its vendor names no such format")),
+            unwitnessed,
+            "{name}"
+        );
     }
 }
 
