@@ -177,6 +177,9 @@ pub(crate) fn deploy(
         let refused = |(at, error): (usize, ComposeError)| refusal(error, name, *form, &programs[at], most);
         errors.into_iter().map(refused).collect::<Vec<_>>()
     })?;
+    if let Some(refusal) = need.beyond_ddr(in_ddr) {
+        return Err(vec![refusal]);
+    }
     let fit = need.facts(in_ddr, in_sram).map_err(|refusal| vec![refusal])?;
     let parts: Vec<Lowering<'_>> =
         programs.iter().zip(&laid.spatial).map(|(kind, spatial)| Lowering { kind, spatial }).collect();
@@ -220,7 +223,7 @@ pub(crate) fn lay(
     let rows = u64::from(seqs) * u64::from(tokens);
     let unit = chip.unit_at(programs.first().map_or(1, |kind| kind.authored.program.chips));
     let mut homes = vec![homes(spec, chip, rows); programs.len()];
-    let in_ddr = residency::offload(programs, &mut homes, rows, excess);
+    let in_ddr = residency::offload(programs, &mut homes, rows, excess, fit::beside(chip));
     let mut spatial = Vec::with_capacity(programs.len());
     let mut errors = Vec::new();
     for (at, (kind, homes)) in programs.iter().zip(&homes).enumerate() {

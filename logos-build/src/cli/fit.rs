@@ -77,6 +77,10 @@ fn sequences(n: u32) -> String {
     if n == 1 { "1 sequence".to_owned() } else { format!("{} sequences", grouped(u64::from(n))) }
 }
 
+fn chips(n: u32) -> String {
+    if n == 1 { "1 chip".to_owned() } else { format!("{n} chips") }
+}
+
 fn people(out: &mut dyn Write, document: &Document<ModelFit>) -> Result<(), Failure> {
     let ModelFit { model, deployment, chip, tensor_parallel: tp, residency, totals, .. } = &document.body;
     writeln!(
@@ -111,7 +115,7 @@ fn people(out: &mut dyn Write, document: &Document<ModelFit>) -> Result<(), Fail
     line("activations, at most", grouped(live_per_chip(document)), tiers.activations);
     line("needed", grouped(tp.hbm_need_bytes), tp.memory);
     line("there", grouped(tp.hbm_bytes_per_chip), tp.memory);
-    line("headroom", signed(tp.hbm_headroom_bytes), tp.memory);
+    line(if tp.shortfall_bytes > 0 { "lacking" } else { "headroom" }, signed(tp.hbm_headroom_bytes), tp.memory);
     align(&mut bytes, &[1]);
     print(out, &bytes)?;
     match &document.body.not_certified {
@@ -164,8 +168,15 @@ fn ladder(out: &mut dyn Write, rows: &[LadderRow]) -> Result<(), Failure> {
     }
     align(&mut table, &[1, 2, 3, 4, 5]);
     print(out, &table)?;
+    for step in rows.iter().filter(|step| step.shortfall_bytes > 0) {
+        let experts = match step.ddr_weight_bytes_per_chip {
+            0 => String::new(),
+            held => format!(" beside {} bytes of experts that DDR holds", grouped(held)),
+        };
+        writeln!(out, "{}: {} bytes lack{experts}", chips(step.chips), grouped(step.shortfall_bytes))?;
+    }
     for step in rows.iter().filter(|step| !step.refused.is_empty()) {
-        writeln!(out, "{} chips: {}", step.chips, step.refused.join("; "))?;
+        writeln!(out, "{}: {}", chips(step.chips), step.refused.join("; "))?;
     }
     Ok(())
 }
@@ -191,7 +202,7 @@ fn serving(out: &mut dyn Write, rows: &[ServingRow]) -> Result<(), Failure> {
     align(&mut table, &[1, 2, 3, 4, 5]);
     print(out, &table)?;
     let errors = rows.iter().filter_map(|plan| Some((plan.chips, plan.error.as_ref()?)));
-    errors.into_iter().try_for_each(|(chips, error)| writeln!(out, "{chips} chips: {error}"))?;
+    errors.into_iter().try_for_each(|(n, error)| writeln!(out, "{}: {error}", chips(n)))?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 use super::size::{Size, TooLarge, add, mul, stored};
 use crate::author::{kept_as, storage_of};
 use crate::request::Weights;
+use crate::residency;
 use crate::spec::{
     Arrangement, Attention, AttentionSpan, Dtype, ExpertSplit, Experts, FeedForward, GatedDelta, Held, LatentAttention,
     Linear, Mixer, Mlp, ModelSpec, Norm, Parts, QkNorm, Take, Tensor, Weight,
@@ -19,6 +20,8 @@ pub(super) struct Ledger {
     pub(super) weights: u128,
     /// Of these, what experts are chosen of: the weights that may lie in DDR beside an HBM.
     pub(super) experts: u128,
+    /// The same by what lies in one memory: a projection of all experts, or its bias, of all equal layers.
+    pub(super) banks: Vec<u128>,
     /// KV caches, one entry a different length bound.
     pub(super) caches: Vec<Cache>,
     /// Recurrent states and convolution taps of one sequence: the same at every context.
@@ -48,7 +51,7 @@ impl Ledger {
     /// All that a chip among `tp` keeps, or of the weights only those that every chip holds whole.
     fn count(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool, whole: bool) -> Result<Ledger, TooLarge> {
         let walk = |row| Walk { tp: u128::from(tp.max(1)), spec, row, weights, whole };
-        let mut ledger = Ledger { weights: 0, experts: 0, caches: Vec::new(), recurrent: 0 };
+        let mut ledger = Ledger { weights: 0, experts: 0, banks: Vec::new(), caches: Vec::new(), recurrent: 0 };
         let mut layers = vec![0u128; spec.layers.len()];
         for &row in &spec.layer_of {
             if let Some(n) = layers.get_mut(row as usize) {
@@ -60,7 +63,11 @@ impl Ledger {
             let mut one = walk.arrangement(&layer.arrangement)?;
             one = add(one, walk.feed_forward(&layer.feed_forward)?)?;
             if let FeedForward::Experts(experts) = &layer.feed_forward {
-                ledger.experts = add(ledger.experts, mul(walk.chosen(experts)?, n)?)?;
+                for bank in walk.banks(experts)? {
+                    let bank = mul(bank, n)?;
+                    ledger.experts = add(ledger.experts, bank)?;
+                    ledger.banks.push(bank);
+                }
             }
             match &layer.mixer {
                 Mixer::Attention(attention) => {
@@ -91,6 +98,25 @@ impl Ledger {
             None => self.caches.push(Cache { bound: cache.bound, a_position }),
         }
         Ok(())
+    }
+
+    /// The most of the experts' bytes that a memory of `most` holds: whole banks.
+    pub(super) fn movable(&self, most: u64) -> u128 {
+        if self.experts <= u128::from(most) {
+            return self.experts;
+        }
+        // What leaves 64 bits is more than `most`.
+        let banks: Vec<u64> = self.banks.iter().filter_map(|&bank| u64::try_from(bank).ok()).collect();
+        residency::fullest(&banks, most).into()
+    }
+
+    /// The least of the experts' bytes, in whole banks, that leave room for `excess` bytes when they go.
+    pub(super) fn leaving(&self, excess: u128) -> u128 {
+        if excess == 0 {
+            return 0;
+        }
+        let Ok(stay) = u64::try_from(self.experts.saturating_sub(excess)) else { return self.experts };
+        self.experts.saturating_sub(self.movable(stay))
     }
 
     /// KV bytes of one sequence at a context of `ctx` positions.
@@ -173,6 +199,11 @@ impl Walk<'_> {
     }
 
     fn linear(&self, linear: &Linear, cut: Cut) -> Bytes {
+        let [weight, bias] = self.weight_and_bias(linear, cut)?;
+        add(weight, bias)
+    }
+
+    fn weight_and_bias(&self, linear: &Linear, cut: Cut) -> Result<[u128; 2], TooLarge> {
         let (input, output) = (u128::from(linear.input), u128::from(linear.out));
         let (rows, cols) = match cut {
             Cut::Whole => (input, output),
@@ -190,7 +221,7 @@ impl Walk<'_> {
             Cut::Inputs => Parts { inputs: parts(self.tp)?, outputs: 1 },
         };
         let weight = if self.counts(cut) { self.projection(linear, parts, rows, cols)? } else { 0 };
-        add(weight, bias)
+        Ok([weight, bias])
     }
 
     /// A projection that programs have in parts, each with some of its outputs.
@@ -337,20 +368,29 @@ impl Walk<'_> {
         }
     }
 
-    /// The experts that a router chooses of.
-    fn chosen(&self, experts: &Experts) -> Bytes {
-        match self.spec.expert_split {
-            ExpertSplit::Columns => mul(self.mlp(&experts.one())?, u128::from(experts.count)),
+    /// The experts that a router chooses of, by projection and bias.
+    fn banks(&self, experts: &Experts) -> Result<Vec<u128>, TooLarge> {
+        let count = u128::from(experts.count);
+        let (walk, count) = match self.spec.expert_split {
+            ExpertSplit::Columns => (Walk { ..*self }, count),
             // Whole ones: each as a single chip has it.
-            ExpertSplit::Parallel => {
-                let whole = Walk { tp: 1, ..*self };
-                mul(whole.mlp(&experts.one())?, u128::from(experts.count).div_ceil(self.tp))
+            ExpertSplit::Parallel => (Walk { tp: 1, ..*self }, count.div_ceil(self.tp)),
+        };
+        let Mlp { gate, up, down, .. } = &experts.one();
+        let cut = [(gate.as_ref(), walk.outputs()), (Some(up), walk.outputs()), (Some(down), Cut::Inputs)];
+        let mut banks = Vec::new();
+        for (linear, cut) in cut {
+            let Some(linear) = linear else { continue };
+            for part in walk.weight_and_bias(linear, cut)? {
+                banks.push(mul(part, count)?);
             }
         }
+        banks.retain(|&bank| bank > 0);
+        Ok(banks)
     }
 
     fn experts(&self, experts: &Experts) -> Bytes {
-        let mut sum = self.chosen(experts)?;
+        let mut sum = self.banks(experts)?.into_iter().try_fold(0, add)?;
         sum = add(sum, self.choosing(&experts.router.linear)?)?;
         if let Some(correction) = &experts.router.correction {
             sum = add(sum, self.vector(correction, Cut::Whole)?)?;

@@ -143,17 +143,30 @@ impl<'a> Need<'a> {
         })
     }
 
-    /// Whether the chip's memories hold what a chip keeps by `ledger`: all in the main memory, or as many experts as need be in DDR
-    /// beside an HBM.
+    /// Whether the chip's memories hold what a chip keeps by `ledger`: all in the main memory, or as many whole banks of experts as need be
+    /// in DDR beside an HBM.
     fn held_by(&self, ledger: &Ledger) -> Result<bool, TooLarge> {
         let all = ledger.all(self.ctx, self.sequences)?;
         let excess = all.saturating_sub(u128::from(self.chip.main_memory().0));
-        Ok(excess <= ledger.experts.min(beside(self.chip)))
+        Ok(excess <= ledger.movable(beside(self.chip)))
+    }
+
+    /// What is said where experts that leave HBM, `in_ddr` bytes of whole banks, are more than DDR holds.
+    pub(crate) fn beyond_ddr(&self, in_ddr: u64) -> Option<Refusal> {
+        let ddr = beside(self.chip);
+        (in_ddr > ddr).then(|| {
+            let message =
+                "the experts that HBM does not hold leave it in whole banks, and these are more than DDR holds";
+            Refusal::new(Code::FitMemory, self.at(Key::Tp), message)
+                .fact("experts that leave", bytes(in_ddr.into()))
+                .fact(format!("DDR of one {}", self.chip.name), bytes(ddr.into()))
+                .help("write a larger `tp`, or sizes that HBM holds more experts beside")
+        })
     }
 
     /// The most that weights and states may take: the main memory, and what experts may take of DDR.
     fn room(&self) -> u128 {
-        u128::from(self.chip.main_memory().0) + self.ledger.experts.min(beside(self.chip))
+        u128::from(self.chip.main_memory().0) + self.ledger.movable(beside(self.chip))
     }
 
     /// Largest context with these sequences; 0 of a forward step.
@@ -175,20 +188,22 @@ impl<'a> Need<'a> {
         let ledger = &self.ledger;
         let (memory_bytes, memory) = self.chip.main_memory();
         let room = self.room();
+        let in_ddr = room.saturating_sub(memory_bytes.into());
+        let whole = if in_ddr > 0 { "HBM and DDR" } else { memory };
         let sequence = ledger.sequence(self.ctx)?;
         let Need { ctx, sequences, .. } = *self;
         let tp = self.deployment.chips();
         let (max_seqs, max_ctx) = (self.max_seqs(room)?, self.max_ctx(room)?);
         let mut help = Vec::new();
         let (key, message) = if ledger.weights >= room || sequences == 0 {
-            (Key::Tp, format!("the weights alone exceed the {memory} of {tp} {}", chips(tp)))
+            (Key::Tp, format!("the weights alone exceed the {whole} of {tp} {}", chips(tp)))
         } else if max_seqs == 0 {
-            let message = format!("one sequence of {ctx} positions does not fit the {memory} of {tp} {}", chips(tp));
+            let message = format!("one sequence of {ctx} positions does not fit the {whole} of {tp} {}", chips(tp));
             (Key::Ctx, message)
         } else {
             help.push(format!("write `batch: {max_seqs}`"));
             let fit = if max_seqs == 1 { "sequence fits" } else { "sequences fit" };
-            let asked = format!("{sequences} sequences of {ctx} positions exceed the {memory} of {tp} {}", chips(tp));
+            let asked = format!("{sequences} sequences of {ctx} positions exceed the {whole} of {tp} {}", chips(tp));
             (Key::Batch, format!("{asked}: {max_seqs} {fit}"))
         };
         if max_ctx > 0 && key != Key::Tp {
@@ -203,6 +218,11 @@ impl<'a> Need<'a> {
             .fact("needed a chip", bytes(ledger.all(ctx, sequences)?))
             .fact(format!("{memory} of one {}", self.chip.name), bytes(u128::from(memory_bytes)))
             .fact("weights a chip", bytes(ledger.weights));
+        if in_ddr > 0 {
+            refusal = refusal
+                .fact("of them experts, which alone may lie in DDR", bytes(ledger.experts))
+                .fact("most of these that DDR holds, in whole banks", bytes(in_ddr));
+        }
         if sequences > 0 {
             refusal = refusal.fact("state a sequence and chip", bytes(sequence));
             refusal = match key {
@@ -247,9 +267,9 @@ impl<'a> Need<'a> {
 }
 
 /// Bytes of DDR beside an HBM, where experts may lie.
-fn beside(chip: &Chip) -> u128 {
+pub(crate) fn beside(chip: &Chip) -> u64 {
     let unit = chip.unit();
-    if unit.hbm_bytes > 0 && unit.ddr_rate > 0 { u128::from(unit.ddr_bytes) } else { 0 }
+    if unit.hbm_bytes > 0 && unit.ddr_rate > 0 { unit.ddr_bytes } else { 0 }
 }
 
 /// What one of `tp` chips keeps.

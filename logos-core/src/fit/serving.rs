@@ -65,7 +65,8 @@ pub struct Needs {
     pub recurrent_bytes: u64,
     /// KV caches of all sequences.
     pub kv_bytes: u64,
-    /// Experts that HBM does not hold beside all else, and DDR does.
+    /// Experts that HBM does not hold beside all else: the fewest bytes of whole banks that leave enough room, or, where DDR does not hold
+    /// those, the most that it holds.
     pub experts_in_ddr_bytes: u64,
     /// The main memory: HBM, or DDR where the chip has no HBM.
     pub memory_bytes: u64,
@@ -90,6 +91,11 @@ impl Needs {
     /// Bytes needed of the main memory: all but the experts that DDR holds.
     pub const fn main_bytes(&self) -> u64 {
         self.need_bytes().saturating_sub(self.experts_in_ddr_bytes)
+    }
+
+    /// What lacks of the main memory beside the experts that DDR holds; 0 where it fits.
+    pub const fn shortfall_bytes(&self) -> u64 {
+        if self.fits { 0 } else { self.main_bytes().saturating_sub(self.memory_bytes) }
     }
 
     /// All a chip needs.
@@ -193,8 +199,10 @@ impl Demand<'_> {
         let many = |one: u128| one.checked_mul(u128::from(sequences)).ok_or(TooLarge);
         let memory = chip.main_memory().0;
         let excess = all.saturating_sub(u128::from(memory));
-        let in_ddr = excess.min(ledger.experts);
-        let room = u128::from(memory) + ledger.experts.min(beside(chip));
+        let movable = ledger.movable(beside(chip));
+        // Where DDR does not hold enough of them, all that it holds.
+        let in_ddr = ledger.leaving(excess.min(ledger.experts)).min(movable);
+        let room = u128::from(memory) + movable;
         let replicated = Ledger::replicated(spec, tp, weights, true)?;
         Ok(Needs {
             tp,
@@ -258,7 +266,7 @@ impl Demand<'_> {
         let needs = one.at(tp)?;
         if needs.max_sequences == 0 {
             let ledger = Ledger::of(self.spec, tp, self.weights, true)?;
-            let room = u128::from(needs.memory_bytes) + ledger.experts.min(beside(self.chip));
+            let room = u128::from(needs.memory_bytes) + ledger.movable(beside(self.chip));
             if ledger.weights > room {
                 return Err(PlanError::Weights { tp, need: word(ledger.weights)?, room: word(room)? });
             }

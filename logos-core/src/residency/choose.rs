@@ -35,6 +35,13 @@ pub(super) fn choose(items: &[Item], room: u64) -> Vec<bool> {
     chosen
 }
 
+/// The most bytes of things that go in whole that `room` bytes hold together.
+pub(crate) fn fullest(bytes: &[u64], room: u64) -> u64 {
+    let items: Vec<Item> = bytes.iter().map(|&bytes| Item { bytes, worth: bytes }).collect();
+    let chosen = choose(&items, room);
+    bytes.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(bytes, _)| bytes).sum()
+}
+
 #[derive(Default)]
 struct Choice {
     worth: u128,

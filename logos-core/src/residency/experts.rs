@@ -19,16 +19,25 @@ struct Weight {
 /// Puts weights of experts into DDR until `excess` bytes have left HBM; those stay that a step reads most of. A kind's weight
 /// goes as a whole, in all layers that run the kind, as they share one program. Returns the bytes that went.
 ///
-/// `rows` are the tokens of a step. Where all of them together are less than `excess`, all of them go: the caller has
-/// seen to it that this is enough.
-pub fn offload(programs: &[KindProgram], homes: &mut [Homes], rows: u64, excess: u64) -> u64 {
+/// `rows` are the tokens of a step, `ddr` the bytes that DDR has for them. Where all of them together are less than `excess`, all of them
+/// go: the caller has seen to it that this is enough, and that some choice of them is no more than `ddr`.
+pub fn offload(programs: &[KindProgram], homes: &mut [Homes], rows: u64, excess: u64, ddr: u64) -> u64 {
     if excess == 0 {
         return 0;
     }
     let weights = weights(programs, rows);
     let items: Vec<Item> = weights.iter().map(|weight| weight.item).collect();
     let all = items.iter().fold(0u64, |sum, item| sum.saturating_add(item.bytes));
-    let stay = choose(&items, all.saturating_sub(excess));
+    let room = all.saturating_sub(excess);
+    let mut stay = choose(&items, room);
+    let goes = |stay: &[bool]| {
+        let gone = items.iter().zip(stay).filter(|(_, stays)| !**stays);
+        gone.fold(0u64, |sum, (item, _)| sum.saturating_add(item.bytes))
+    };
+    if goes(&stay) > ddr {
+        let by_bytes: Vec<Item> = items.iter().map(|item| Item { worth: item.bytes, ..*item }).collect();
+        stay = choose(&by_bytes, room);
+    }
     let mut gone = 0u64;
     for (weight, stays) in weights.iter().zip(stay) {
         if !stays && let Some(homes) = homes.get_mut(weight.program) {

@@ -5,7 +5,7 @@
 //! 1. Weights and states lie in the main memory: HBM, or DDR where the chip has no HBM. All of them but experts are touched
 //!    in every step, which DDR beside an HBM is too slow for.
 //! 2. Where HBM does not hold them, weights of experts go to DDR: a step touches few of them. Those stay that save most of
-//!    DDR's bytes a step ([`offload`]).
+//!    DDR's bytes a step, or, where DDR does not hold the others, those that are most bytes ([`offload`]).
 //! 3. States that all fit SRAM, for every sequence and layer, beside the buffers of the largest section, stay there from step to
 //!    step, if the step's programs then take fewer cycles ([`keep_states`]). A state that grows with the context
 //!    counts at the deployment's own.
@@ -19,6 +19,7 @@ mod states;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use choose::fullest;
 pub use experts::offload;
 pub use states::{Laid, keep_states};
 

@@ -105,7 +105,7 @@ fn card(html: &mut Html, page: &Page<'_>, at: usize, shown: &mut Shown) {
             shown.figure(html, &name("largest context"), &largest, of("max_ctx_in_hbm"));
         });
     });
-    if !step.hbm_fit && step.hbm_headroom_bytes >= 0 && step.ddr_weight_bytes_per_chip > 0 {
+    if step.shortfall_bytes > 0 && step.ddr_weight_bytes_per_chip > 0 {
         html.texts("p", &[("class", &"note")], "the experts that HBM does not hold are more than DDR holds");
     }
     for why in &step.refused {

@@ -15,6 +15,7 @@ pub use parallel::{CutRow, KvBlock, LadderRow, TensorParallel};
 pub(super) use residency::sram_until_ctx;
 pub use residency::{KvTier, ResidencyBlock, Tiers};
 pub use serving::ServingRow;
+pub(super) use serving::buffers;
 
 use super::chip::{self, ChipBlock};
 use super::frame::Document;

@@ -8,7 +8,6 @@ use crate::config;
 use crate::fit::serving::{Demand, Needs};
 use crate::kinds::{self, KindProgram};
 use crate::request::{self, ChipRequest, DeploymentRequest, Description, Form, Request, Weights};
-use crate::spatial::Section;
 use crate::spec::{ModelSpec, Vocabulary};
 use crate::{Code, Refusal};
 
@@ -134,10 +133,7 @@ impl<'a> Subject<'a> {
     /// Bytes of SRAM that the buffers of the largest section take; none where nothing is certified.
     pub(super) fn reserve_bytes(&self) -> Option<u64> {
         match &self.made {
-            Made::Certified(deployed) => {
-                let sections = deployed.laid.spatial.iter().flat_map(|program| &program.sections);
-                Some(sections.map(Section::buffer_bytes).max().unwrap_or(0))
-            }
+            Made::Certified(deployed) => Some(super::model::buffers(&deployed.laid)),
             Made::TooLarge(..) => None,
         }
     }

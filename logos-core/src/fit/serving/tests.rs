@@ -1,9 +1,13 @@
 use super::*;
-use crate::{chip, config};
+use crate::request::{ChipRequest, DeploymentRequest, Form, Request};
+use crate::{Code, chip, config};
+
+fn config_of(slug: &str) -> Vec<u8> {
+    std::fs::read(format!("{}/../tests/fixtures/configs/{slug}/config.json", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
 
 fn released(slug: &str) -> ModelSpec {
-    let file = format!("{}/../tests/fixtures/configs/{slug}/config.json", env!("CARGO_MANIFEST_DIR"));
-    config::read(&std::fs::read(file).unwrap()).unwrap()
+    config::read(&config_of(slug)).unwrap()
 }
 
 fn zoo() -> Vec<(String, ModelSpec)> {
@@ -92,7 +96,59 @@ fn a_model_beyond_the_racks_hbm_has_its_experts_in_ddr() {
     let (spec, chip) = (released("qwen3.8-2.4t-a95b"), chip::lookup("SN50").unwrap());
     let plan = demand(&spec, chip, 32_768, 1).plan(Domain::Rack).unwrap();
     assert!(plan.needs.fits && !plan.needs.fits_main && plan.needs.headroom_bytes < 0);
-    assert_eq!(plan.needs.experts_in_ddr_bytes, plan.needs.headroom_bytes.unsigned_abs());
+    // Experts leave in whole banks.
+    assert!(plan.needs.experts_in_ddr_bytes >= plan.needs.headroom_bytes.unsigned_abs());
+    assert!(plan.needs.main_bytes() <= plan.needs.memory_bytes && plan.needs.shortfall_bytes() == 0);
+}
+
+/// F5: DDR that holds one bank of three and the better part of a second does not hold two.
+#[test]
+fn experts_go_to_ddr_in_whole_banks() {
+    let spec = released("mixtral-8x7b-v0.1");
+    // 93.4 GB of weights on one chip, of them three banks of 32 layers' 8 experts: 30.06 GB each.
+    let bank = 32 * 8 * 4096 * 14_336 * 2;
+    let chip = |hbm: u64, ddr: u64| {
+        let mut text = chip::text("SN50").unwrap().to_owned();
+        for (fact, bytes) in
+            [("hbm_bytes", hbm), ("ddr_bytes_min", ddr), ("ddr_bytes_sizing_default", ddr), ("ddr_bytes_max", ddr)]
+        {
+            let head = format!("[facts.{fact}]\nvalue = ");
+            let at = text.find(&head).unwrap() + head.len();
+            let end = at + text[at..].find('\n').unwrap();
+            text.replace_range(at..end, &bytes.to_string());
+        }
+        text.replace("name = \"SN50\"", "name = \"MINE\"")
+    };
+    let all = demand(&spec, chip::lookup("SN50").unwrap(), 4096, 1).at(1).unwrap().need_bytes();
+    let config = config_of("mixtral-8x7b-v0.1");
+    for (short, ddr, fits) in [
+        (bank, bank, true),
+        (bank, bank - 1, false),
+        (bank + 1, 2 * bank, true),
+        (bank + 1, 2 * bank - 1, false),
+        (2 * bank + 1, 3 * bank, true),
+    ] {
+        let file = chip(all - short, ddr);
+        let mine = Chip::read("mine.toml", file.as_bytes()).unwrap();
+        let needs = demand(&spec, &mine, 4096, 1).at(1).unwrap();
+        assert_eq!(needs.fits, fits, "{short} of {ddr}: {needs:?}");
+        assert_eq!(needs.experts_in_ddr_bytes, if fits { short.div_ceil(bank) } else { ddr / bank } * bank);
+        assert_eq!(needs.shortfall_bytes(), if fits { 0 } else { short - ddr / bank * bank });
+        let compiled = crate::compile(&Request {
+            model: "mixtral",
+            config: &config,
+            chip: ChipRequest::File { file: "mine.toml", text: file.as_bytes() },
+            weights: Weights::Config,
+            checkpoint: None,
+            vocabulary: crate::Vocabulary::Exact,
+            deployments: &[DeploymentRequest::new("D", Form::Decode { ctx: 4096, batch: 1 }, Some(1))],
+        });
+        match compiled {
+            Ok(_) => assert!(fits),
+            // Not that a certificate does not check.
+            Err(refusals) => assert!(!fits && refusals[0].code == Code::FitMemory, "{refusals:?}"),
+        }
+    }
 }
 
 /// A chip without a known link serves by itself.

@@ -37,6 +37,8 @@ pub struct TensorParallel {
     pub hbm_fit: bool,
     /// What is left; below zero what lacks.
     pub hbm_headroom_bytes: i64,
+    /// What lacks of the memory where it does not fit, beside the experts that DDR holds; else 0.
+    pub shortfall_bytes: u64,
     /// Largest context that fits with these sequences, the model's own at most; 0 where none does.
     pub max_ctx_in_hbm: u32,
     /// Most sequences that fit at this context.
@@ -89,6 +91,8 @@ pub struct LadderRow {
     pub hbm_fit: bool,
     /// What is left; below zero what lacks.
     pub hbm_headroom_bytes: i64,
+    /// What lacks of the memory where it does not fit, beside the experts that DDR holds; else 0.
+    pub shortfall_bytes: u64,
     /// Largest context that fits with these sequences.
     pub max_ctx_in_hbm: u32,
 }
@@ -131,6 +135,7 @@ pub(super) fn block(quantities: &Quantities<'_>) -> Result<TensorParallel, TooLa
         hbm_need_bytes: need,
         hbm_fit: needs.fits,
         hbm_headroom_bytes: headroom(memory_bytes, need),
+        shortfall_bytes: needs.shortfall_bytes(),
         max_ctx_in_hbm: needs.max_ctx,
         max_sequences_in_hbm: needs.max_sequences,
         ladder: ladder(quantities)?,
@@ -174,6 +179,7 @@ fn row(rung: &Rung) -> LadderRow {
         hbm_need_bytes: needs.main_bytes(),
         hbm_fit: needs.fits,
         hbm_headroom_bytes: headroom(needs.memory_bytes, needs.main_bytes()),
+        shortfall_bytes: needs.shortfall_bytes(),
         max_ctx_in_hbm: needs.max_ctx,
     }
 }

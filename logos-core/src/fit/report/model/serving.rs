@@ -2,11 +2,14 @@
 
 use super::Quantities;
 use crate::Refusal;
-use crate::fit::TooLarge;
+use crate::compile;
 use crate::fit::live::{self, Live};
 use crate::fit::serving::{Domain, PlanError};
+use crate::fit::{Need, TooLarge};
 use crate::kinds;
-use crate::request::Form;
+use crate::request::{DeploymentRequest, Form};
+use crate::residency::Laid;
+use crate::spatial::Section;
 
 /// A serving plan: replicas of the widest width that the model admits in a domain.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -42,7 +45,10 @@ pub struct ServingRow {
     pub sram_bytes_per_chip: u64,
     /// The most bytes of activations of one sequence that are live at once on a chip.
     pub activation_bytes_per_sequence: Option<u64>,
-    /// Sequences whose activations, memories and rings the on-chip memory would hold, a replica's at most.
+    /// What the buffers of the largest section of a step of one sequence take of the on-chip memory; absent where that step has no
+    /// certified schedule.
+    pub buffer_bytes_per_chip: Option<u64>,
+    /// Sequences whose activations, memories and rings the on-chip memory would hold beside these buffers, a replica's at most.
     pub sequences_resident_in_sram: Option<u64>,
 }
 
@@ -50,7 +56,7 @@ pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<ServingRow>, Refus
     let subject = quantities.subject;
     let chip = subject.chip.as_ref();
     let mut rows: Vec<ServingRow> = Vec::new();
-    let mut live: Vec<(u32, u64)> = Vec::new();
+    let mut known: Vec<(u32, OnChip)> = Vec::new();
     for domain in [Domain::Node, Domain::Rack, Domain::ScaleUp] {
         let Some(chips) = domain.chips(chip) else { continue };
         if rows.last().is_some_and(|row| row.chips >= chips) {
@@ -73,6 +79,7 @@ pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<ServingRow>, Refus
             max_ctx: None,
             sram_bytes_per_chip: sram,
             activation_bytes_per_sequence: None,
+            buffer_bytes_per_chip: None,
             sequences_resident_in_sram: None,
         };
         match subject.demand().plan(domain) {
@@ -81,16 +88,17 @@ pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<ServingRow>, Refus
                 row.error = Some(error.to_string())
             }
             Ok(plan) => {
-                let activations = match live.iter().find(|(tp, _)| *tp == plan.tensor_parallel) {
-                    Some((_, bytes)) => *bytes,
+                let OnChip { activations, buffers } = match known.iter().find(|(tp, _)| *tp == plan.tensor_parallel) {
+                    Some((_, on_chip)) => *on_chip,
                     None => {
-                        let bytes = activations(quantities, plan.tensor_parallel)?;
-                        live.push((plan.tensor_parallel, bytes));
-                        bytes
+                        let on_chip = on_chip(quantities, plan.tensor_parallel)?;
+                        known.push((plan.tensor_parallel, on_chip));
+                        on_chip
                     }
                 };
                 let resident = activations.saturating_add(plan.needs.recurrent_bytes);
                 let most = u64::from(plan.max_sequences_per_replica);
+                let room = buffers.map(|buffers| sram.saturating_sub(buffers));
                 row.tensor_parallel = Some(plan.tensor_parallel);
                 row.data_parallel = Some(plan.data_parallel);
                 row.idle_chips = Some(plan.idle_chips);
@@ -101,7 +109,8 @@ pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<ServingRow>, Refus
                 row.max_sequences = Some(plan.max_sequences);
                 row.max_ctx = Some(plan.max_ctx);
                 row.activation_bytes_per_sequence = Some(activations);
-                row.sequences_resident_in_sram = Some(sram.checked_div(resident).unwrap_or(most).min(most));
+                row.buffer_bytes_per_chip = buffers;
+                row.sequences_resident_in_sram = room.map(|room| room.checked_div(resident).unwrap_or(most).min(most));
             }
         }
         rows.push(row);
@@ -109,17 +118,35 @@ pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<ServingRow>, Refus
     Ok(rows)
 }
 
-/// The largest live set of one sequence on a chip of a width: of the deployment's own programs where they are such.
-fn activations(quantities: &Quantities<'_>, tp: u32) -> Result<u64, Refusal> {
+/// What a step of one sequence takes of the on-chip memory.
+#[derive(Clone, Copy)]
+struct OnChip {
+    /// The largest live set.
+    activations: u64,
+    /// Buffers of the largest section.
+    buffers: Option<u64>,
+}
+
+/// Of a chip of a width: from the deployment's own programs where they are such.
+fn on_chip(quantities: &Quantities<'_>, tp: u32) -> Result<OnChip, Refusal> {
     let subject = quantities.subject;
     let most = |live: &[Live]| live.iter().map(|live| live.a_chip.bytes).max().unwrap_or(0);
     if tp == subject.tp && subject.asked.batch == 1 {
-        return Ok(most(&quantities.live));
+        return Ok(OnChip { activations: most(&quantities.live), buffers: subject.reserve_bytes() });
     }
     let form = Form::Decode { ctx: subject.ctx, batch: 1 };
     // The width is admitted: what is refused is a fault that the deployment's own programs would have shown.
     let programs = kinds::programs(&subject.spec, form, tp, subject.asked.weights)
         .map_err(|mut refusals| refusals.swap_remove(0))?;
     let live = programs.iter().map(|kind| live::live(&kind.authored.program)).collect::<Result<Vec<_>, TooLarge>>()?;
-    Ok(most(&live))
+    let deployment = DeploymentRequest::new("STEP", form, Some(tp));
+    let laid = Need::of(&subject.spec, &subject.chip, &deployment, subject.asked.weights)
+        .ok()
+        .and_then(|need| compile::lay(&subject.spec, &subject.chip, form, &programs, need.excess()).ok());
+    Ok(OnChip { activations: most(&live), buffers: laid.map(|layout| buffers(&layout.laid)) })
+}
+
+/// Bytes of the buffers of the largest section.
+pub(in super::super) fn buffers(laid: &Laid) -> u64 {
+    laid.spatial.iter().flat_map(|program| &program.sections).map(Section::buffer_bytes).max().unwrap_or(0)
 }

@@ -5,7 +5,7 @@ mod keys;
 use logos_bundle::table::layout::Part;
 
 use super::super::frame::Label;
-use super::super::trace::{From, Row, Rows, derived};
+use super::super::trace::{From, Row, Rows, derived, modeled};
 use super::super::{ii, program};
 use crate::chip::Field;
 
@@ -144,7 +144,7 @@ const ROWS: &[Row] = &[
             TP,
             WEIGHTS,
         ],
-        "experts that go to DDR until HBM holds what is left",
+        "banks of experts that go to DDR until HBM holds what is left, as certified; else the most that DDR holds",
     ),
     derived(
         "/tensor_parallel/hbm_need_bytes",
@@ -165,6 +165,21 @@ const ROWS: &[Row] = &[
             WEIGHTS,
         ],
         "memory less need",
+    ),
+    derived(
+        "/tensor_parallel/shortfall_bytes",
+        &[
+            From::Fact(Field::HbmBytes),
+            From::Fact(Field::DdrBytesSizing),
+            SHAPES,
+            STORED,
+            SPANS,
+            CTX,
+            BATCH,
+            TP,
+            WEIGHTS,
+        ],
+        "need less memory where it does not fit, else 0; experts that DDR holds are no part of the need",
     ),
     derived(
         "/tensor_parallel/max_ctx_in_hbm",
@@ -225,7 +240,7 @@ const ROWS: &[Row] = &[
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
         ],
-        "what HBM does not hold, of experts",
+        "the least that leaves HBM room in whole banks of experts, or the most of these that DDR holds",
     ),
     derived(
         "/tensor_parallel/ladder/*/hbm_need_bytes",
@@ -247,6 +262,22 @@ const ROWS: &[Row] = &[
             From::Fact(Field::ChipsPerRack),
         ],
         "memory less need",
+    ),
+    derived(
+        "/tensor_parallel/ladder/*/shortfall_bytes",
+        &[
+            From::Fact(Field::HbmBytes),
+            From::Fact(Field::DdrBytesSizing),
+            SHAPES,
+            STORED,
+            SPANS,
+            CTX,
+            BATCH,
+            WEIGHTS,
+            From::Fact(Field::ChipsPerNode),
+            From::Fact(Field::ChipsPerRack),
+        ],
+        "need less memory where it does not fit, else 0; experts that DDR holds are no part of the need",
     ),
     derived(
         "/tensor_parallel/ladder/*/max_ctx_in_hbm",
@@ -442,9 +473,15 @@ const ROWS: &[Row] = &[
         ],
         "the largest live set of a chip of the width, of all programs of a step of one sequence",
     ),
-    derived(
+    modeled(
+        "/serving/*/buffer_bytes_per_chip",
+        &[From::Certificate(Part::Edges)],
+        "the buffers of the largest section, the step of one sequence lowered at this width",
+    ),
+    modeled(
         "/serving/*/sequences_resident_in_sram",
         &[
+            From::Certificate(Part::Edges),
             SHAPES,
             STORED,
             SPANS,
@@ -460,7 +497,7 @@ const ROWS: &[Row] = &[
             From::Fact(Field::ChipsPerRack),
             From::Fact(Field::ScaleUpChipsMax),
         ],
-        "on-chip memory over a sequence's activations, memories and rings",
+        "on-chip memory beside these buffers over a sequence's activations, memories and rings",
     ),
     derived("/per_layer/*/layer", &[SHAPES], "its number"),
     derived("/per_layer/*/weight_params", &[SHAPES], "the product of each of its tensors' shape"),
