@@ -170,7 +170,15 @@ impl<'a> Load<'a> {
             && elements(found) == elements(&expected)
             && found.iter().zip(&expected).take(expected.len() - 1).all(|(a, b)| a == b);
         if !alike {
-            return Err(Mismatch { expected, found: found.clone() });
+            return Err(Mismatch::Shape { expected, found: found.clone() });
+        }
+        // The product is that of the tensor's elements, which 64 bits count.
+        let axes = [(stored.rows, expected[0]), (stored.columns, expected[1..].iter().product())];
+        if let Some(axis) = axes.iter().position(|&(order, indices)| !order.permutes(indices)) {
+            return Err(Mismatch::Order { axis });
+        }
+        if self.stacked().is_some() && matches!(stored.parts, Parts::Scaled { .. }) {
+            return Err(Mismatch::Stacked);
         }
         let runs =
             |runs: Runs| runs.map(|run| u64::from(run.start)..u64::from(run.start) + u64::from(run.length)).collect();
@@ -179,7 +187,7 @@ impl<'a> Load<'a> {
         let experts = self.binding.copies_on(self.chip);
         let experts = self.binding.stacked().then_some(u64::from(experts.start)..u64::from(experts.end));
         let taken = spans::Taken { experts, rows: &rows, columns: &columns, width };
-        taken.ranges(stored).ok_or(Mismatch { expected, found: found.clone() })
+        taken.ranges(stored).ok_or(Mismatch::Beyond)
     }
 }
 
@@ -195,19 +203,37 @@ impl fmt::Display for Load<'_> {
     }
 }
 
-/// A tensor that is not what the bundle was compiled for.
+/// A tensor that is not what the bundle was compiled for, or that says of itself what cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// The bundle's shape, further axes folded into the last.
-    pub expected: Vec<u64>,
-    /// The tensor's.
-    pub found: Vec<u64>,
+pub enum Mismatch {
+    /// Of another shape.
+    Shape {
+        /// The bundle's, further axes folded into the last.
+        expected: Vec<u64>,
+        /// The tensor's.
+        found: Vec<u64>,
+    },
+    /// An order that is none of the axis's own indices.
+    Order {
+        /// 0, or 1 with further ones folded in.
+        axis: usize,
+    },
+    /// Experts in one tensor that share scales in blocks: no checkpoint known has them.
+    Stacked,
+    /// Bytes from further on in a file than 64 bits count.
+    Beyond,
 }
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mismatch { expected, found } = self;
-        write!(f, "axes {found:?}, the bundle was compiled for {expected:?}, further axes folded into the last")
+        match self {
+            Mismatch::Shape { expected, found } => {
+                write!(f, "axes {found:?}, the bundle was compiled for {expected:?}, further axes folded into the last")
+            }
+            Mismatch::Order { axis } => write!(f, "the order of axis {axis} is not one of as many indices"),
+            Mismatch::Stacked => f.write_str("a tensor of several experts, with scales of blocks, is not read"),
+            Mismatch::Beyond => f.write_str("its bytes lie beyond what 64 bits count"),
+        }
     }
 }
 

@@ -25,7 +25,24 @@ pub enum Order {
 }
 
 impl Order {
-    /// Where an index is stored, and how many from it on are stored consecutively (at least 1).
+    /// Whether it has so many indices, each stored at one of them.
+    #[must_use]
+    pub fn permutes(self, indices: u64) -> bool {
+        let whole = |head: Option<usize>| {
+            head.and_then(|head| u64::try_from(head).ok()).is_some_and(|head| head > 0 && indices.is_multiple_of(head))
+        };
+        match self {
+            Order::AsStored => true,
+            Order::Interleaved { half } => whole(half.checked_mul(2)),
+            Order::Tiled { start, run, groups, repeat } => {
+                let tiled = run.checked_mul(groups).and_then(|heads| heads.checked_mul(repeat));
+                let all = tiled.filter(|&tiled| tiled > 0).and_then(|tiled| tiled.checked_add(start));
+                all.and_then(|all| u64::try_from(all).ok()) == Some(indices)
+            }
+        }
+    }
+
+    /// Where an index of those that it [permutes](Order::permutes) is stored, and how many from it on are stored consecutively (at least 1).
     #[must_use]
     pub fn stored(self, index: usize) -> (usize, usize) {
         match self {
@@ -67,6 +84,27 @@ mod tests {
         let order = Order::Tiled { start: 2, run: 2, groups: 2, repeat: 3 };
         // Model heads 0..6 are stored as 0, 2, 4, 1, 3, 5.
         assert_eq!(stored(order, 14), [0, 1, 2, 3, 6, 7, 10, 11, 4, 5, 8, 9, 12, 13]);
+    }
+
+    #[test]
+    fn an_order_is_one_of_as_many_indices() {
+        let orders = [
+            Order::Interleaved { half: 3 },
+            Order::Tiled { start: 2, run: 2, groups: 2, repeat: 3 },
+            Order::Tiled { start: 0, run: 3, groups: 4, repeat: 1 },
+        ];
+        for (order, count) in orders.into_iter().zip([12, 14, 12]) {
+            let mut all = stored(order, count);
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..count) && order.permutes(count as u64) && !order.permutes(count as u64 + 1));
+        }
+        assert!(Order::AsStored.permutes(u64::MAX));
+        let none = [0, 1 << (usize::BITS - 1), usize::MAX];
+        assert!(none.iter().all(|&half| !Order::Interleaved { half }.permutes(12)));
+        for n in none {
+            assert!(!Order::Tiled { start: 12, run: n, groups: 3, repeat: 2 }.permutes(12), "{n}");
+            assert!(!Order::Tiled { start: n, run: 2, groups: 3, repeat: 2 }.permutes(13), "{n}");
+        }
     }
 
     #[test]

@@ -14,9 +14,9 @@ pub struct Stored {
     pub parts: Parts,
     /// Stored rows before the first: of a tensor of several experts, one's.
     pub first_row: u64,
-    /// Where rows are.
+    /// Where indices of axis 0 are.
     pub rows: Order,
-    /// Where columns are, further axes folded into the second.
+    /// Where those of axis 1 are, further ones folded in.
     pub columns: Order,
 }
 

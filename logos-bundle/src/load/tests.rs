@@ -1,5 +1,6 @@
 //! A small bundle's loads, and the bytes of tensors stored in each way.
 
+use std::format;
 use std::io::ErrorKind;
 use std::string::ToString;
 use std::vec;
@@ -65,14 +66,22 @@ fn axes_beyond_the_second_are_folded_and_others_are_refused() {
     let ranges = |shape: &[u64]| load.ranges(&Stored::plain(shape.to_vec(), 0, 0, 2));
     assert_eq!(ranges(&[64, 4, 8]), ranges(&[64, 32]));
     for shape in [&[32, 64][..], &[64, 33], &[2048], &[64, u64::MAX, u64::MAX], &[]] {
-        let Mismatch { expected, found } = ranges(shape).unwrap_err();
-        assert_eq!((&expected[..], &found[..]), (&[64, 32][..], shape));
+        let error = ranges(shape).unwrap_err();
+        assert_eq!(error, Mismatch::Shape { expected: vec![64, 32], found: shape.to_vec() });
+        let text = "the bundle was compiled for [64, 32], further axes folded into the last";
+        assert_eq!(error.to_string(), format!("axes {shape:?}, {text}"));
     }
     let far = load.ranges(&Stored::plain(vec![64, 32], 0, u64::MAX - 100, 2)).unwrap_err();
-    assert_eq!(
-        far.to_string(),
-        "axes [64, 32], the bundle was compiled for [64, 32], further axes folded into the last"
-    );
+    assert_eq!((&far, far.to_string().as_str()), (&Mismatch::Beyond, "its bytes lie beyond what 64 bits count"));
+    // Orders of other axes than the tensor's, and of none.
+    let order =
+        |rows: Order, columns: Order| load.ranges(&Stored { rows, columns, ..Stored::plain(vec![64, 32], 0, 0, 2) });
+    let [fits, long, huge] = [8, 12, 1 << 63].map(|half| Order::Interleaved { half });
+    assert!(order(fits, fits).is_ok());
+    for wrong in [long, huge, Order::Tiled { start: 2, run: 2, groups: 4, repeat: 4 }] {
+        assert_eq!(order(wrong, fits), Err(Mismatch::Order { axis: 0 }));
+        assert_eq!(order(fits, wrong), Err(Mismatch::Order { axis: 1 }));
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use logos_bundle::load::{self as bundle, Mismatch, Parts, Place, Stored};
 use logos_bundle::view::Bundle;
 use logos_core::checkpoint::load::{ChipStore, Files, Load, Loader, ReadAt, Why};
 use logos_core::checkpoint::{Checkpoint, Storage};
@@ -158,7 +159,7 @@ fn grouped_attention() {
 
 #[test]
 fn other_blocks() {
-    for name in ["gemma2", "gpt_neox", "phi", "cohere"] {
+    for name in ["gemma2", "gpt_neox", "phi", "cohere", "falcon", "falcon_new"] {
         loads(name, "", "expected", &[1, 2, 4]);
     }
     for name in ["gemma3", "qwen3_5"] {
@@ -168,7 +169,7 @@ fn other_blocks() {
 
 #[test]
 fn latents_and_experts() {
-    for name in ["mixtral", "qwen3_moe", "deepseek_v2", "deepseek_v3", "llama4", "gpt_oss"] {
+    for name in ["mixtral", "qwen3_moe", "deepseek_v2", "deepseek_v3", "llama4", "gpt_oss", "glm4_moe", "minimax_m2"] {
         loads(name, "", "expected", &[1, 2, 4]);
     }
     for name in ["qwen3_next", "qwen3_5_moe"] {
@@ -441,4 +442,21 @@ fn a_chip_has_no_more_than_it_loaded() {
     let mut machine = Machine::new(&bundle, &ChipStore(swapped)).unwrap();
     let output = machine.step(&fixture.prompts[0].ids[..1]).unwrap();
     assert!(difference(output.logits.row(0), &fixture.prompts[0].logits[0]) > 1e-2);
+}
+
+/// Experts in one tensor, with scales in blocks: whose scale is whose no checkpoint says, so none is guessed.
+#[test]
+fn stacked_experts_have_no_scales_in_blocks() {
+    let fixture = Fixture::load("gpt_oss");
+    let checkpoint = Checkpoint::open(&path("gpt_oss", "")).unwrap();
+    let compiled = compiled(&fixture, &checkpoint, Form::Decode { ctx: CTX, batch: 1 }, 2);
+    let mut loads = bundle::loads(Bundle::read(&compiled.words).unwrap(), 0).unwrap();
+    let up = loads.find(|load| load.stacked().is_some()).unwrap();
+    let experts = up.stacked().unwrap();
+    let shape: Vec<u64> = [experts].into_iter().chain(up.binding().stored()).map(u64::from).collect();
+    let place = Place::elements(0, 0, 1);
+    let stored = |parts| up.ranges(&Stored::of(shape.clone(), parts));
+    assert!(stored(Parts::Plain(place)).is_ok());
+    let scaled = Parts::Scaled { values: place, scales: place, block: [128, 128] };
+    assert_eq!(stored(scaled), Err(Mismatch::Stacked));
 }

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::slice;
 
 use logos_bundle::load::Ranges;
 
+use super::evenly::{Takings, Uneven};
 use super::{LoadError, Loader};
 use crate::checkpoint::headers::TensorId;
+use crate::checkpoint::storage::Storage;
 
 /// Why several chips read the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,9 +38,9 @@ pub struct Reading {
 pub struct Excess {
     /// The tensor.
     pub tensor: TensorId,
-    /// From the file's start.
+    /// From the file's start; of elements in blocks, all of the tensor's.
     pub bytes: Range<u64>,
-    /// Chips that read them.
+    /// Chips that read them, or some elements of theirs.
     pub chips: u32,
     /// Chips that should; 0 where no weight takes them.
     pub expected: u32,
@@ -72,6 +75,8 @@ struct Taken {
     expected: BTreeMap<u32, Ranges>,
     /// Whether elements share bytes or are scales.
     blocks: bool,
+    /// Of elements in blocks, what is taken of each of the model's tensors that are stored in this one.
+    elements: BTreeMap<String, Takings>,
 }
 
 impl Loader<'_> {
@@ -88,7 +93,13 @@ impl Loader<'_> {
                 let load = load?;
                 for (part, bytes) in load.parts.iter().enumerate() {
                     let of = taken.entry(bytes.tensor).or_default();
-                    of.blocks |= part > 0 || load.parts.len() > 1 || load.stored.block_elements() > 1;
+                    // A byte of MXFP4 is of two inputs.
+                    let shared = load.stored.block_elements() > 1 || load.stored == Storage::U8;
+                    of.blocks |= part > 0 || shared;
+                    if part == 0 && shared {
+                        let axes = [slice::from_ref(&load.experts), &load.rows, &load.columns];
+                        of.elements.entry(load.tensor.clone()).or_default().add(chip, load.copies, axes);
+                    }
                     let (own, all) = (of.chips.entry(chip).or_default(), of.expected.entry(load.copies).or_default());
                     own.extend(bytes.ranges.iter().cloned());
                     all.extend(bytes.ranges.iter().cloned());
@@ -109,6 +120,9 @@ impl Loader<'_> {
 
 impl Account {
     fn tensor(&mut self, tensor: TensorId, extent: Range<u64>, taken: Taken, chips: u32) {
+        for Uneven { chips, expected } in taken.elements.values().filter_map(Takings::uneven) {
+            self.excess.push(Excess { tensor, bytes: extent.clone(), chips, expected });
+        }
         // Where the number of chips that read, or that should, changes.
         let mut changes: BTreeMap<u64, (i64, BTreeMap<u32, i64>)> = BTreeMap::new();
         for range in taken.chips.into_values().flat_map(|ranges| ranges.merged().into_vec()) {

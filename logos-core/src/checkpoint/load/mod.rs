@@ -5,6 +5,7 @@
 //! element lies the headers'; from both [`logos_bundle::load`] finds the bytes, as it does for a binary without the compiler.
 
 mod account;
+mod evenly;
 mod fetch;
 
 use std::ops::Range;
@@ -45,17 +46,13 @@ pub enum LoadError {
     /// The tensor is stored in a way that is not read.
     #[error(transparent)]
     Stored(#[from] Box<Refusal>),
-    /// The tensor has another shape than the bundle was compiled for.
-    #[error(
-        "tensor `{tensor}` has axes {found:?}, the bundle was compiled for {expected:?}, further axes folded into the last"
-    )]
-    Shape {
+    /// The tensor is not what the bundle was compiled for.
+    #[error("tensor `{tensor}`: {mismatch}")]
+    Mismatch {
         /// The model's name for it.
         tensor: String,
-        /// The bundle's.
-        expected: Vec<u64>,
-        /// The checkpoint's.
-        found: Vec<u64>,
+        /// In what.
+        mismatch: Mismatch,
     },
     /// A file could not be read.
     #[error("{file}: bytes {bytes:?} cannot be read: {source}")]
@@ -84,6 +81,8 @@ pub struct Load {
     pub tensor: String,
     /// The stored tensors: the values', and that of their scales where they have some.
     pub parts: Vec<Bytes>,
+    /// Experts taken where the tensor has an axis for them, before its rows and columns; 0 to 1 where it has none.
+    pub experts: Range<u64>,
     /// Indices taken of axis 0 (of each expert), in the value's own order.
     pub rows: Vec<Range<u64>>,
     /// Of axis 1, further axes folded in, likewise.
@@ -151,20 +150,19 @@ impl<'a> Loader<'a> {
         }
         let checkpoint = self.checkpoint;
         let loads = load::loads(self.bundle, chip).ok_or(LoadError::Chip { chip, chips })?;
-        Ok(loads.map(move |load| located(checkpoint, &load)))
+        Ok(loads.map(move |load| located(checkpoint, &load, chip)))
     }
 }
 
 /// A chip's load with the bytes of a checkpoint.
-fn located(checkpoint: &Checkpoint, load: &load::Load<'_>) -> Result<Load, LoadError> {
+fn located(checkpoint: &Checkpoint, load: &load::Load<'_>, chip: u32) -> Result<Load, LoadError> {
     let headers = checkpoint.headers();
     let value = load.value().to_string();
     let tensor = load.tensor().map(|name| name.to_string()).unwrap_or_default();
     let resolved = headers.resolve(&tensor).map_err(Box::new)?;
     let Some(resolved) = resolved else { return Err(LoadError::Missing { tensor, value }) };
     let ranges = load.ranges(&stored(checkpoint, &resolved));
-    let ranges =
-        ranges.map_err(|Mismatch { expected, found }| LoadError::Shape { tensor: tensor.clone(), expected, found })?;
+    let ranges = ranges.map_err(|mismatch| LoadError::Mismatch { tensor: tensor.clone(), mismatch })?;
     let parts = resolved.parts.ids().zip(ranges).map(|(tensor, ranges)| Bytes {
         tensor,
         file: headers.file_of(tensor),
@@ -173,7 +171,9 @@ fn located(checkpoint: &Checkpoint, load: &load::Load<'_>) -> Result<Load, LoadE
     let runs = |runs: logos_bundle::view::Runs| -> Vec<Range<u64>> {
         runs.map(|run| u64::from(run.start)..u64::from(run.start) + u64::from(run.length)).collect()
     };
+    let experts = load.stacked().map_or(0..1, |_| load.binding().copies_on(chip));
     Ok(Load {
+        experts: experts.start.into()..experts.end.into(),
         program: load.program().name().to_string(),
         value,
         layer: load.layer(),
