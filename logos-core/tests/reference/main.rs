@@ -356,6 +356,25 @@ fn olmo2() {
 }
 
 #[test]
+fn falcon() {
+    // One KV head, which every chip has; and groups of them.
+    conforms("falcon", 5e-5, &[1, 2, 4]);
+    conforms("falcon_new", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn glm4_moe() {
+    conforms("glm4_moe", 5e-5, &[1, 2, 4]);
+    whole_experts("glm4_moe", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
+fn minimax_m2() {
+    conforms("minimax_m2", 5e-5, &[1, 2, 4]);
+    whole_experts("minimax_m2", 5e-5, &[1, 2, 4]);
+}
+
+#[test]
 fn phi3_longrope() {
     conforms("phi3_longrope", 5e-5, &[1, 2, 4]);
 }

@@ -14,7 +14,7 @@ static FILE: Mutex<()> = Mutex::new(());
 const HEAD: &str = "\
 # Conformance
 
-Tiny models with random weights, one a family, run every way there is and compared with transformers in float32: a full forward pass at
+Tiny models with random weights, one a family at least (`kimi_k2` is read as `deepseek_v3`), run every way there is and compared with transformers in float32: a full forward pass at
 every position, cached decoding, both prompts as one batch, prefill whole and in chunks of one and five followed by decoding. *Evaluated*
 is the program statement by statement, *executed* the bundle stage by stage and firing by firing, in the schedule's order and in
 self-timed ones. A difference is the largest of any logit in any of them, at every width listed; tokens are those generated with a cache, the
