@@ -478,19 +478,28 @@ fn ex1() -> String {
     logos_tests::fixtures().join("chips/ex1.toml").display().to_string()
 }
 
+/// Where the bytes of HBM are said to come from.
+fn label(out: &str) -> &str {
+    let line = out.lines().find(|line| line.trim_start().starts_with("HBM ")).expect("a row of HBM");
+    line.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_start_matches(|c: char| !c.is_alphabetic()).trim_end()
+}
+
 #[test]
 fn a_bundle_of_a_files_chip_is_compared_with_the_file() {
     let chip = ex1();
     let file = folder("own").join("own.logos");
     let path = file.display();
     let asked = format!("CONFIG:smollm2-135m --chip-file {chip} --ctx 512");
-    assert_eq!(logos(&format!("check {asked}")).0, 0);
+    let (status, out, _) = logos(&format!("check {asked}"));
+    assert_eq!((status, label(&out)), (0, "modeled"), "{out}");
+    assert_eq!(label(&logos(&format!("check {DECODE}")).1), "published");
     assert_eq!(logos(&format!("emit {asked} -o {path}")).0, 0);
     // By itself it says what chip it is for, and not whose figures those are.
     let (status, out, _) = logos(&format!("inspect {path}"));
     assert_eq!(status, 1);
     let said = "no chip is named `EX1`: without its file its words cannot be compared with facts";
     assert!(out.contains(said), "{out}");
+    assert_eq!(label(&out), "its own chip file");
     let (status, out, err) = logos(&format!("inspect {path} --chip-file {chip}"));
     assert_eq!((status, err.as_str()), (0, ""), "{out}");
     // A file of the same name and another figure is told apart by that figure.

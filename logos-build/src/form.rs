@@ -38,7 +38,7 @@ pub struct Forward {
 }
 
 impl Decode {
-    /// Tensor-parallel width, chips; 1 if left out.
+    /// Tensor-parallel width, chips; the widest that the model admits within a rack if left out.
     pub fn tp(self, chips: u32) -> Self {
         Decode { tp: Some(chips), ..self }
     }
@@ -73,7 +73,7 @@ impl Decode {
 }
 
 impl Prefill {
-    /// Tensor-parallel width, chips; 1 if left out.
+    /// Tensor-parallel width, chips; the widest that the model admits within a rack if left out.
     pub fn tp(self, chips: u32) -> Self {
         Prefill { tp: Some(chips), ..self }
     }
@@ -111,7 +111,7 @@ impl Prefill {
 }
 
 impl Forward {
-    /// Tensor-parallel width, chips; 1 if left out.
+    /// Tensor-parallel width, chips; the widest that the model admits within a rack if left out.
     pub fn tp(self, chips: u32) -> Self {
         Forward { tp: Some(chips), ..self }
     }

@@ -8,7 +8,7 @@
 ///     pub mod qwen35 {
 ///         model: config "models/qwen3.5-27b/config.json",  // relative to the folder of Cargo.toml
 ///         chip: SN50,                                      // or `file "chips/mine.toml"`, a chip of one's own
-///         weights: q8_0,                                   // optional: `config`, the config's own dtype, if left out
+///         weights: q8_0,                                   // or `checkpoint "….json"`; optional: the config's own dtype if left out
 ///         vocab: padded,                                   // optional: `exact`, cut as it is, if left out
 ///         deployments: {
 ///             /// Documentation of the constant.
@@ -27,7 +27,8 @@
 /// | `prefill` | `tp`, `ctx`, `chunk` | `chunk` tokens of one sequence, over the decode step's own carried state |
 /// | `forward` | `tp`, `rows` | `rows` tokens of one sequence, stateless, from a hidden state that is an input |
 ///
-/// `tp`, the tensor-parallel width in chips, and `batch` are 1 where left out; every other key is required. Sizes are
+/// `tp`, the tensor-parallel width in chips, is where left out the widest that the model admits within a rack of the chip (a node, where no
+/// rack is tabulated), and `batch` is 1; every other key is required. Sizes are
 /// whole numbers written out: the macro runs before constants have values. Every form also takes `experts: parallel`: each chip then has
 /// whole experts of a mixture, not a part of every one, and a step counts on the worst choice, that all experts a row chooses
 /// are on one chip.

@@ -168,7 +168,7 @@ fn kind(program: &Program<'_>) -> Value {
 }
 
 fn certificate(bundle: &Bundle<'_>, opinion: &Opinion) -> Value {
-    let Opinion { verdicts, mismatches } = opinion;
+    let Opinion { verdicts, mismatches, memory: _ } = opinion;
     let rules: Vec<Value> = RULES
         .iter()
         .zip(verdicts.faults.iter().zip(verdicts.obligations.iter().zip(&verdicts.reached)))

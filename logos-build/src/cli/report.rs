@@ -10,6 +10,7 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use logos_bundle::check::RULES;
 use logos_bundle::view::{Bundle, Program, ProgramRole};
 use logos_core::Compiled;
+use logos_core::chip::Provenance;
 
 use super::opinion::Opinion;
 use super::{Failure, document, request};
@@ -109,7 +110,7 @@ pub(super) fn summary(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinio
         ("carried state", grouped(fit.state_bytes), "derived"),
         ("  of it KV cache", grouped(fit.kv_bytes), "derived"),
         ("  of it in SRAM", grouped(fit.sram_state_bytes), "derived"),
-        (memory, grouped(fit.memory_bytes), "published"),
+        (memory, grouped(fit.memory_bytes), opinion.memory.map_or("its own chip file", Provenance::as_str)),
         ("headroom", signed(fit.hbm_headroom_bytes), "derived"),
     ] {
         // Most deployments have nothing elsewhere.
@@ -169,7 +170,7 @@ fn layer_count(program: &Program<'_>) -> String {
 }
 
 fn certificate(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinion) -> Result<(), Failure> {
-    let Opinion { verdicts, mismatches } = opinion;
+    let Opinion { verdicts, mismatches, memory: _ } = opinion;
     let mut table = table(["rule", "obligations", "verdict"]);
     for (rule, name) in RULES.iter().enumerate() {
         let verdict = match &verdicts.faults[rule] {

@@ -87,6 +87,11 @@ impl Figures {
             let help = "`sram_bytes` is `pmu_count` times `sram_bytes_per_pmu`";
             found.push(Contradiction { field: Field::SramBytes, message, help });
         }
+        if let Some(bytes) = self.get(Field::SramBytes).filter(|&bytes| bytes > u32::MAX.into()) {
+            let message = format!("{bytes} bytes of SRAM are more than a buffer's address counts, {}", u32::MAX);
+            let help = "an address in a bundle is a word of 32 bits: size the chip by less, or each die as one";
+            found.push(Contradiction { field: Field::SramBytes, message, help });
+        }
     }
 
     fn memories(&self, found: &mut Vec<Contradiction>) {

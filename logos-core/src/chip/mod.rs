@@ -143,10 +143,11 @@ impl Chip {
         self.chips_per_rack
     }
 
-    /// The default width: the rack where the vendor tabulates it, else the node; one chip where no rate between chips is known.
-    /// What is served is the widest that a model admits within it.
+    /// The default width: the rack where the vendor tabulates it, else the node, the chip's domain at most; one chip where no rate
+    /// between chips is known. What is served is the widest that a model admits within it.
     pub fn tensor_parallel_width(&self) -> u32 {
-        if self.has_link() { self.chips_per_rack.unwrap_or(0).max(self.chips_per_node) } else { 1 }
+        let rack = self.chips_per_rack.unwrap_or(0).max(self.chips_per_node);
+        if self.has_link() { rack.min(self.domain) } else { 1 }
     }
 
     /// Most chips a width may use: the published scale-up limit, else a node, and one where no link rate is known.
@@ -157,6 +158,14 @@ impl Chip {
     /// Whether a rate between chips is known, published or modeled; without one no width above 1 can be lowered.
     pub const fn has_link(&self) -> bool {
         self.unit.link_rate > 0
+    }
+
+    /// The fact that states the bytes of [`Chip::main_memory`].
+    pub const fn main_memory_field(&self) -> Field {
+        match self.unit.hbm_bytes {
+            0 => Field::DdrBytesSizing,
+            _ => Field::HbmBytes,
+        }
     }
 
     /// Bytes and name of the memory that weights and states live in: HBM, or DDR where the chip has no HBM.

@@ -250,9 +250,9 @@ impl Demand<'_> {
         Ok(rungs)
     }
 
-    /// The widest width within `chips` that the model admits.
+    /// The widest width within `chips`, and within the chip's domain, that the model admits.
     fn widest(&self, chips: u32) -> u32 {
-        shard::widths(self.spec, chips).last().copied().unwrap_or(1)
+        shard::widths(self.spec, chips.min(self.chip.domain())).last().copied().unwrap_or(1)
     }
 
     /// The plan of a domain: replicas of the widest width that the model admits in it.

@@ -13,6 +13,8 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub use chip::named;
+
 use logos_bundle::table::layout::{Part, ROW, header};
 use logos_bundle::view::{Bundle, BundleError, TextMismatch};
 

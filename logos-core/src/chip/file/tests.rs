@@ -458,3 +458,40 @@ fn no_bytes_are_a_crash() {
         }
     }
 }
+
+/// Addresses of buffers are words: a larger SRAM would have buffers that no address reaches.
+#[test]
+fn sram_is_what_addresses_count() {
+    let figure = |text: String, name: &str, value: u64| {
+        let old = table(&format!("facts.{name}"));
+        let lines =
+            old.lines().map(|line| if line.starts_with("value") { format!("value = {value}") } else { line.into() });
+        text.replace(&old, &(lines.collect::<Vec<_>>().join("\n") + "\n"))
+    };
+    let of = |cells: u64, each: u64| {
+        let figures =
+            [("pcu_count", cells), ("pmu_count", cells), ("sram_bytes_per_pmu", each), ("sram_bytes", cells * each)];
+        let text = figures.iter().fold(EX1.to_owned(), |text, (name, value)| figure(text, name, *value));
+        figure(figure(text, "mesh_columns", 32), "mesh_rows", cells / 32)
+    };
+    let each = (1 << 22) - 1;
+    assert!(Chip::read("c", of(1024, each).as_bytes()).is_ok());
+    let large = of(1536, each);
+    expect![[r#"
+        c:58:9 LOGOS-CHIP-07: `sram_bytes`: 6442449408 bytes of SRAM are more than a buffer's address counts, 4294967295 (an address in a bundle is a word of 32 bits: size the chip by less, or each die as one)
+    "#]].assert_eq(&refusals(&large));
+}
+
+/// The rack is no wider than what is joined: a width left out is one that the chip takes.
+#[test]
+fn a_width_left_out_is_within_the_domain() {
+    let start = EX1.find("[facts.chips_per_node]").unwrap();
+    let rack = EX1[start..]
+        .split("\n\n")
+        .next()
+        .unwrap()
+        .replace("chips_per_node", "chips_per_rack")
+        .replace("value = 4", "value = 16");
+    let chip = Chip::read("c", EX1.replace("# Sources\n", &format!("{rack}\n\n# Sources\n")).as_bytes()).unwrap();
+    assert_eq!((chip.chips_per_rack(), chip.domain(), chip.tensor_parallel_width()), (Some(16), 4, 4));
+}

@@ -76,6 +76,12 @@ pub(super) fn block(chip: &Chip) -> ChipBlock {
         (Some(rack), _) => Some(rack.clone()),
         (None, node) => node.clone(),
     };
+    // Where nothing limits the domain it is a node, once chips are joined at all.
+    let domain = cited(Field::ScaleUpChipsMax).or_else(|| node.clone().filter(|_| chip.has_link()));
+    let width = match (width, domain) {
+        (Some(width), Some(domain)) if domain.value < width.value => Some(domain),
+        (width, _) => width,
+    };
     let mut cites = BTreeMap::new();
     for source in chip.facts().iter().flat_map(|fact| &fact.cite) {
         cites.insert(source.key.clone(), source.to_string());
