@@ -99,7 +99,8 @@ fn step(bundle: &Bundle<'_>) -> String {
     match bundle.form() {
         Form::Decode if sequences == 1 => format!("a token of one sequence a step, over a context of {ctx}"),
         Form::Decode => format!("a token of each of {sequences} sequences a step, over a context of {ctx}"),
-        Form::Prefill => format!("{tokens} tokens of a sequence a step, over a context of {ctx}"),
+        Form::Prefill if sequences == 1 => format!("{tokens} tokens of a sequence a step, over a context of {ctx}"),
+        Form::Prefill => format!("{tokens} tokens of each of {sequences} sequences a step, over a context of {ctx}"),
         _ => format!("{tokens} tokens, stateless"),
     }
 }

@@ -16,7 +16,7 @@ pub struct Decode {
     experts: ExpertSplit,
 }
 
-/// A chunk of tokens of one sequence, over the decode step's own carried state.
+/// A chunk of tokens of each sequence of a batch, over the decode step's own carried state.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Prefill {
@@ -24,6 +24,7 @@ pub struct Prefill {
     tp: Option<u32>,
     ctx: Option<u32>,
     chunk: Option<u32>,
+    batch: Option<u32>,
     experts: ExpertSplit,
 }
 
@@ -83,9 +84,14 @@ impl Prefill {
         Prefill { ctx: Some(positions), ..self }
     }
 
-    /// Tokens of a step.
+    /// Tokens of each sequence in a step.
     pub fn chunk(self, tokens: u32) -> Self {
         Prefill { chunk: Some(tokens), ..self }
+    }
+
+    /// Sequences of a step; 1 if left out.
+    pub fn batch(self, sequences: u32) -> Self {
+        Prefill { batch: Some(sequences), ..self }
     }
 
     /// How routed experts lie over the chips: a part of every expert on each if left out, or whole ones.
@@ -102,10 +108,8 @@ impl Prefill {
     pub(crate) fn request(self, name: &str) -> Result<DeploymentRequest, Vec<Refusal>> {
         let ctx = required(self.ctx, name, "prefill", "ctx", "the positions its carried state holds")?;
         let chunk = required(self.chunk, name, "prefill", "chunk", "the tokens of a step")?;
-        let deployment = DeploymentRequest {
-            experts: self.experts,
-            ..DeploymentRequest::new(name, Form::Prefill { ctx, chunk }, self.tp)
-        };
+        let form = Form::Prefill { ctx, chunk, batch: self.batch.unwrap_or(1) };
+        let deployment = DeploymentRequest { experts: self.experts, ..DeploymentRequest::new(name, form, self.tp) };
         require::required(deployment, self.require)
     }
 }

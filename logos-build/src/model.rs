@@ -71,7 +71,7 @@ impl Model {
         self.with(sizes(Decode::default()).request(name))
     }
 
-    /// Adds a prefill deployment, the constant `name`: a chunk of tokens of one sequence a step.
+    /// Adds a prefill deployment, the constant `name`: a chunk of tokens of each sequence a step.
     pub fn prefill(self, name: &str, sizes: impl FnOnce(Prefill) -> Prefill) -> Self {
         self.with(sizes(Prefill::default()).request(name))
     }

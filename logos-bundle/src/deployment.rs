@@ -24,7 +24,7 @@ pub enum Form {
     Forward,
     /// One token of each sequence, over carried state.
     Decode,
-    /// A chunk of tokens of one sequence, over the decode step's carried state.
+    /// A chunk of tokens of each sequence, over the decode step's carried state.
     Prefill,
     /// A code this version does not know: the table is damaged.
     Unknown(u32),

@@ -149,7 +149,7 @@ fn decode(tp: u32, ctx: u32, batch: u32) -> DeploymentRequest {
 }
 
 fn prefill(tp: u32, ctx: u32, chunk: u32) -> DeploymentRequest {
-    DeploymentRequest::new("PREFILL", Form::Prefill { ctx, chunk }, Some(tp))
+    DeploymentRequest::new("PREFILL", Form::Prefill { ctx, chunk, batch: 1 }, Some(tp))
 }
 
 /// A dense model that admits every width up to 64 and a context of a million, so that one size can grow alone.

@@ -173,8 +173,8 @@ pub(crate) fn deploy(
     let Layout { laid, in_ddr, in_sram } = laid.map_err(|errors| {
         let placed = errors.iter().any(|(_, error)| matches!(error, ComposeError::Place(_)));
         let largest = || rows::largest(spec, chip, *form, *tp, request.weights, need.excess());
-        let most = placed.then(largest).flatten();
-        let refused = |(at, error): (usize, ComposeError)| refusal(error, name, *form, &programs[at], most);
+        let most = if placed { largest() } else { Vec::new() };
+        let refused = |(at, error): (usize, ComposeError)| refusal(error, name, *form, &programs[at], &most);
         errors.into_iter().map(refused).collect::<Vec<_>>()
     })?;
     if let Some(refusal) = need.beyond_ddr(in_ddr) {
@@ -219,8 +219,7 @@ pub(crate) fn lay(
     programs: &[KindProgram],
     excess: u64,
 ) -> Result<Layout, Vec<(usize, ComposeError)>> {
-    let (seqs, tokens, _) = emit::sizes(form);
-    let rows = u64::from(seqs) * u64::from(tokens);
+    let rows = u64::from(form.sequences()) * u64::from(form.tokens());
     let unit = chip.unit_at(programs.first().map_or(1, |kind| kind.authored.program.chips));
     let mut homes = vec![homes(spec, chip, rows); programs.len()];
     let in_ddr = residency::offload(programs, &mut homes, rows, excess, fit::beside(chip));
@@ -243,14 +242,14 @@ pub(crate) fn lay(
 
 /// Lowers and certifies one program of a deployment.
 fn lower(unit: &UnitModel, form: Form, kind: &KindProgram, homes: &Homes) -> Result<SpatialProgram, ComposeError> {
-    let (seqs, tokens, _) = emit::sizes(form);
+    let seqs = u64::from(form.sequences());
     let last_rows_only = kind.role == Role::Head && matches!(form, Form::Prefill { .. });
-    let rows = if last_rows_only { u64::from(seqs) } else { u64::from(seqs) * u64::from(tokens) };
+    let rows = if last_rows_only { seqs } else { seqs * u64::from(form.tokens()) };
     compose(&Composition {
         program: &kind.authored.program,
         unit,
         rows,
-        seqs: u64::from(seqs),
+        seqs,
         duty: match kind.role {
             Role::Embed | Role::Head => Duty::OnceAStep,
             Role::Layer => Duty::Layers(kind.layers.len() as u64),
@@ -309,13 +308,13 @@ fn in_deployment(mut refusal: Refusal, deployment: &str) -> Refusal {
     refusal
 }
 
-/// Why a program does not lower; `most` rows of the form's kind do, where any are known to.
+/// Why a program does not lower; with any one of the sizes of `most` it does.
 pub(crate) fn refusal(
     error: ComposeError,
     deployment: &str,
     form: Form,
     kind: &KindProgram,
-    most: Option<u32>,
+    most: &[(Key, u32)],
 ) -> Refusal {
     let program = match kind.first_layer {
         Some(layer) => format!("layer {layer} ({})", kind.name),
@@ -328,15 +327,19 @@ pub(crate) fn refusal(
             Refusal::new(Code::LowerStatement, at, message)
         }
         ComposeError::Place(error) => {
-            let (key, name, fewer) = match form {
-                Form::Decode { .. } => (Key::Batch, "batch", "a smaller batch"),
-                Form::Prefill { .. } => (Key::Chunk, "chunk", "a smaller chunk"),
-                Form::Forward { .. } => (Key::Rows, "rows", "fewer rows"),
+            let (key, fewer) = match form {
+                Form::Decode { .. } => (Key::Batch, "a smaller batch"),
+                Form::Prefill { batch: 1, .. } => (Key::Chunk, "a smaller chunk"),
+                Form::Prefill { .. } => (Key::Batch, "a smaller batch, a smaller chunk"),
+                Form::Forward { .. } => (Key::Rows, "fewer rows"),
             };
-            let at = At::Key(deployment.to_owned(), key);
-            let help = match most {
-                Some(most) => format!("`{name}: {most}` lowers; a larger width needs less as well"),
-                None => format!("{fewer} or a larger width needs less"),
+            // Where no smaller batch lowers, it is the chunk that is too large.
+            let at = At::Key(deployment.to_owned(), most.first().map_or(key, |(key, _)| *key));
+            let lower: Vec<String> = most.iter().map(|(key, most)| format!("`{}: {most}`", key.as_str())).collect();
+            let help = if lower.is_empty() {
+                format!("{fewer} or a larger width needs less")
+            } else {
+                format!("{} lowers; a larger width needs less as well", lower.join(" or "))
             };
             match error {
                 PlaceError::Scratchpad { needed, available } => {

@@ -30,13 +30,47 @@ pub enum Form {
         /// Sequences.
         batch: u32,
     },
-    /// `chunk` tokens of one sequence, over the decode step's own carried state.
+    /// `chunk` tokens of each of `batch` sequences, over the decode step's own carried state.
     Prefill {
         /// Context, positions.
         ctx: u32,
-        /// Tokens of a step.
+        /// Tokens of each sequence in a step.
         chunk: u32,
+        /// Sequences.
+        batch: u32,
     },
+}
+
+impl Form {
+    /// Sequences of a step.
+    pub const fn sequences(self) -> u32 {
+        match self {
+            Form::Forward { .. } => 1,
+            Form::Decode { batch, .. } | Form::Prefill { batch, .. } => batch,
+        }
+    }
+
+    /// Tokens of each sequence in a step.
+    pub const fn tokens(self) -> u32 {
+        match self {
+            Form::Forward { rows } => rows,
+            Form::Decode { .. } => 1,
+            Form::Prefill { chunk, .. } => chunk,
+        }
+    }
+
+    /// Rows of an activation, sequence by sequence the tokens of each; none where they leave 32 bits.
+    pub const fn rows(self) -> Option<u32> {
+        self.sequences().checked_mul(self.tokens())
+    }
+
+    /// Positions of carried state; none of a forward step, which is stateless.
+    pub const fn context(self) -> Option<u32> {
+        match self {
+            Form::Forward { .. } => None,
+            Form::Decode { ctx, .. } | Form::Prefill { ctx, .. } => Some(ctx),
+        }
+    }
 }
 
 /// A named deployment.

@@ -51,7 +51,7 @@ fn forms(ctx: u32) -> [Form; 4] {
     [
         Form::Decode { ctx, batch: 1 },
         Form::Decode { ctx, batch: 8 },
-        Form::Prefill { ctx, chunk: ctx.min(256) },
+        Form::Prefill { ctx, chunk: ctx.min(256), batch: 1 },
         Form::Forward { rows: 24 },
     ]
 }

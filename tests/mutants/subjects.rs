@@ -70,7 +70,7 @@ fn compiled(
 }
 
 const DECODE: Form = Form::Decode { ctx: 64, batch: 2 };
-const PREFILL: Form = Form::Prefill { ctx: 64, chunk: 16 };
+const PREFILL: Form = Form::Prefill { ctx: 64, chunk: 16, batch: 1 };
 
 /// Models of a few rows and columns, in every form; two kinds of layer or one, fused and biased projections, a tied head,
 /// a sliding window, weights in blocks, a padded vocabulary with a biased head, one chip and two.
@@ -103,7 +103,7 @@ pub(crate) fn big() -> &'static [Subject] {
         let ctx = 262_144;
         vec![
             subject("qwen3.5-27b", Weights::Config, 8, Form::Decode { ctx, batch: 8 }),
-            subject("qwen3.5-27b", Weights::Config, 8, Form::Prefill { ctx, chunk: 512 }),
+            subject("qwen3.5-27b", Weights::Config, 8, Form::Prefill { ctx, chunk: 512, batch: 1 }),
         ]
     });
     &SUBJECTS

@@ -83,7 +83,7 @@ impl Model<'_> {
         let programs = kinds::programs(self.spec, form, self.tp, self.storage).map_err(Failure::Refused)?;
         let mut session = Session::new(form, &programs, shards).map_err(|error| Failure::Run(error.to_string()))?;
         // As a bundle has it.
-        if let Form::Decode { ctx, .. } | Form::Prefill { ctx, .. } = form {
+        if let Some(ctx) = form.context() {
             session.set_rope_length(RopeLength::Fixed(ctx));
         }
         Ok(Host::Evaluated(Box::new(session)))

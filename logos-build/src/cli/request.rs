@@ -129,7 +129,7 @@ pub(super) fn name<'m>(matches: &'m ArgMatches, path: &'m str) -> &'m str {
 pub(super) fn form(matches: &ArgMatches, most: bool) -> Result<Option<Form>, Vec<Refusal>> {
     let mode = text(matches, "mode");
     let (taken, required): (&[Key], &[Key]) = match mode {
-        "prefill" => (&[Key::Ctx, Key::Chunk], &[Key::Ctx, Key::Chunk]),
+        "prefill" => (&[Key::Ctx, Key::Chunk, Key::Batch], &[Key::Ctx, Key::Chunk]),
         "forward" => (&[Key::Rows], &[Key::Rows]),
         _ => (&[Key::Ctx, Key::Batch], if most { &[] } else { &[Key::Ctx] }),
     };
@@ -149,7 +149,7 @@ pub(super) fn form(matches: &ArgMatches, most: bool) -> Result<Option<Form>, Vec
     }
     let size = |key| value(key).unwrap_or(1);
     Ok(match mode {
-        "prefill" => Some(Form::Prefill { ctx: size(Key::Ctx), chunk: size(Key::Chunk) }),
+        "prefill" => Some(Form::Prefill { ctx: size(Key::Ctx), chunk: size(Key::Chunk), batch: size(Key::Batch) }),
         "forward" => Some(Form::Forward { rows: size(Key::Rows) }),
         _ => value(Key::Ctx).map(|ctx| Form::Decode { ctx, batch: size(Key::Batch) }),
     })

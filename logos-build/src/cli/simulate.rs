@@ -67,7 +67,7 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
         weights: &weights,
     };
     let mut forms = vec![Form::Decode { ctx: ask.ctx, batch: 1 }];
-    forms.extend(ask.chunk.map(|chunk| Form::Prefill { ctx: ask.ctx, chunk }));
+    forms.extend(ask.chunk.map(|chunk| Form::Prefill { ctx: ask.ctx, chunk, batch: 1 }));
     let mut hosts = {
         let _progress = Progress::begin("loading", 0);
         model.hosts(ask.way, &forms)?

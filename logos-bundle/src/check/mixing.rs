@@ -133,7 +133,6 @@ pub(super) const fn delta(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
         equal!(l, 2, at, 0, hv % hk, "value heads, a multiple of the key heads: rest");
     }
     let seqs = p.frame.deployment.seqs;
-    hold!(l, 1, p.tok == 1 || seqs == 1, at, 1, seqs, "sequences of several tokens through a recurrence");
     if s != NONE {
         let state = p.values[s as usize];
         equal!(l, 1, at, role::STATE, state.role, "role of the carried matrix");

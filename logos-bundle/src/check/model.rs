@@ -113,7 +113,7 @@ pub(super) const fn layers(f: &Frame<'_>, l: &mut Ledger) {
     let ctx = if d.form == 0 { d.ctx == 0 } else { d.tokens <= d.ctx };
     holds!(l, 1 * 3, At(part::DEPLOYMENT, 0),
         n == d.layers as usize => n, d.layers, "layers of the model";
-        d.form == 1 || d.seqs == 1 => 1, d.seqs, "sequences of a step that is no decode";
+        d.form != 0 || d.seqs == 1 => 1, d.seqs, "sequences of a forward step";
         ctx => d.tokens, d.ctx, "context, at least (0 of a forward step)";
     );
     let programs = f.programs.len();

@@ -46,7 +46,7 @@ fn main() {
     for _ in 0..STEPS / 8 {
         gemm = gemm.min(plain.time(sgemm));
     }
-    let prefill = time_prefill(machine(&weights, Form::Prefill { ctx: CTX, chunk: CHUNK }));
+    let prefill = time_prefill(machine(&weights, Form::Prefill { ctx: CTX, chunk: CHUNK, batch: 1 }));
 
     println!("tokens {tokens:?}");
     let of = |time: Duration| time.as_secs_f64() / executed.as_secs_f64();

@@ -9,7 +9,7 @@ use crate::language::Builder;
 use crate::language::ast::{Axis, Element, Recipe, Role, RopePart, RopeTable, Shape, Sharding, Storage, ValueId};
 use crate::ops::Op;
 use crate::refusal::{At, Code, Refusal};
-use crate::request::{Form, Weights};
+use crate::request::Weights;
 use crate::spec::{Attention, Dtype, Held, Mixer, ModelSpec, Rope, Temperature, Weight};
 
 /// The names of a norm: of its weight, of its bias, of its result.
@@ -23,6 +23,8 @@ pub(super) struct LinearNames(pub(super) &'static str, pub(super) &'static str, 
 pub(super) struct Draft<'a> {
     pub(super) spec: &'a ModelSpec,
     cut: &'a Cut,
+    /// Rows of an activation.
+    rows: u32,
     builder: Builder,
     sources: Vec<(String, Source)>,
 }
@@ -30,11 +32,15 @@ pub(super) struct Draft<'a> {
 impl<'a> Draft<'a> {
     pub(super) fn new(spec: &'a ModelSpec, cut: &'a Cut) -> Result<Self, Refusal> {
         let builder = Builder::new(cut.tp, storage_of(spec.dtype));
-        let draft = Draft { spec, cut, builder, sources: Vec::with_capacity(32) };
         if cut.tp == 0 {
-            return Err(draft.refuse("a program for 0 chips"));
+            return Err(refuse(spec, cut, "a program for 0 chips"));
         }
-        Ok(draft)
+        let Some(rows) = cut.step.rows() else {
+            let (tokens, sequences) = (cut.step.tokens(), cut.step.sequences());
+            let message = format!("{tokens} tokens of each of {sequences} sequences are more than 2^32 rows");
+            return Err(Refusal::new(Code::SizeOverflow, At::Model, message));
+        };
+        Ok(Draft { spec, cut, rows, builder, sources: Vec::with_capacity(32) })
     }
 
     /// A refusal of this part: what it would need and cannot have.
@@ -46,27 +52,17 @@ impl<'a> Draft<'a> {
 
     /// Rows of an activation.
     pub(super) fn rows(&self) -> u32 {
-        match self.cut.step {
-            Form::Forward { rows } => rows,
-            Form::Decode { batch, .. } => batch,
-            Form::Prefill { chunk, .. } => chunk,
-        }
+        self.rows
     }
 
     /// Sequences of the step.
     pub(super) fn seqs(&self) -> u32 {
-        match self.cut.step {
-            Form::Decode { batch, .. } => batch,
-            Form::Forward { .. } | Form::Prefill { .. } => 1,
-        }
+        self.cut.step.sequences()
     }
 
     /// Positions of carried state; none where the step is stateless.
     pub(super) fn context(&self) -> Option<u32> {
-        match self.cut.step {
-            Form::Forward { .. } => None,
-            Form::Decode { ctx, .. } | Form::Prefill { ctx, .. } => Some(ctx),
-        }
+        self.cut.step.context()
     }
 
     /// Chips the program is for.

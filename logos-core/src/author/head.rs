@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::request::Form;
 use crate::spec::ModelSpec;
 
-/// `token = argmax(head(norm(x)))`: of every row, but in prefill of the chunk's last.
+/// `token = argmax(head(norm(x)))`: of every row, but in prefill of the last of each sequence's chunk.
 pub(super) fn author(spec: &ModelSpec, cut: &Cut) -> Result<Authored, Refusal> {
     let mut draft = Draft::new(spec, cut)?;
     let mut x = draft.hidden()?;

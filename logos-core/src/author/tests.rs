@@ -10,7 +10,7 @@ use crate::spec::{
 };
 
 const DECODE: Form = Form::Decode { ctx: 512, batch: 3 };
-const PREFILL: Form = Form::Prefill { ctx: 512, chunk: 8 };
+const PREFILL: Form = Form::Prefill { ctx: 512, chunk: 8, batch: 1 };
 const FORWARD: Form = Form::Forward { rows: 5 };
 
 fn cut(step: Form, tp: u32, part: Part) -> Cut {

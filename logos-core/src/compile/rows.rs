@@ -2,6 +2,7 @@
 
 use crate::chip::Chip;
 use crate::kinds;
+use crate::refusal::Key;
 use crate::request::{Form, Weights};
 use crate::spec::ModelSpec;
 
@@ -10,8 +11,8 @@ use super::lay;
 /// Parts of the rows asked for that are told apart.
 const STEPS: u32 = 64;
 
-/// The most rows at a time with which all programs lower: a chunk, a batch or rows of a forward step, to a 64th of what is asked for. Found by
-/// halving, as fewer rows need less nearly everywhere; none where not even a 64th lowers. `excess` as [`lay`] takes it.
+/// Smaller sizes with which all programs lower, of each key that has one: a batch, a chunk or rows of a forward step, each with the others as
+/// they are asked for and to a 64th of what is. `excess` as [`lay`] takes it.
 pub(super) fn largest(
     spec: &ModelSpec,
     chip: &Chip,
@@ -19,25 +20,29 @@ pub(super) fn largest(
     tp: u32,
     weights: Weights,
     excess: u64,
-) -> Option<u32> {
-    let asked = match form {
-        Form::Forward { rows } => rows,
-        Form::Decode { batch, .. } => batch,
-        Form::Prefill { chunk, .. } => chunk,
-    };
-    let step = (asked.checked_next_power_of_two()? / STEPS).max(1);
-    let lowers = |steps: u32| {
-        let form = match form {
-            Form::Forward { .. } => Form::Forward { rows: steps * step },
-            Form::Decode { ctx, .. } => Form::Decode { ctx, batch: steps * step },
-            Form::Prefill { ctx, .. } => Form::Prefill { ctx, chunk: steps * step },
-        };
+) -> Vec<(Key, u32)> {
+    let lowers = |form| {
         kinds::programs(spec, form, tp, weights).is_ok_and(|programs| lay(spec, chip, form, &programs, excess).is_ok())
     };
+    match form {
+        Form::Forward { rows } => search(Key::Rows, rows, |rows| lowers(Form::Forward { rows })),
+        Form::Decode { ctx, batch } => search(Key::Batch, batch, |batch| lowers(Form::Decode { ctx, batch })),
+        Form::Prefill { ctx, chunk, batch } => {
+            let fewer = search(Key::Batch, batch, |batch| lowers(Form::Prefill { ctx, chunk, batch }));
+            let shorter = search(Key::Chunk, chunk, |chunk| lowers(Form::Prefill { ctx, chunk, batch }));
+            [fewer, shorter].concat()
+        }
+    }
+}
+
+/// The most below `asked` with which all programs lower, to a 64th of it. Found by halving, as fewer rows need less nearly everywhere; none where
+/// not even a 64th lowers.
+fn search(key: Key, asked: u32, lowers: impl Fn(u32) -> bool) -> Vec<(Key, u32)> {
+    let step = (asked.checked_next_power_of_two().unwrap_or(asked) / STEPS).max(1);
     let (mut most, mut fails) = (0, asked.div_ceil(step));
     while most + 1 < fails {
         let middle = most.midpoint(fails);
-        if lowers(middle) { most = middle } else { fails = middle }
+        if lowers(middle * step) { most = middle } else { fails = middle }
     }
-    (most > 0).then_some(most * step)
+    if most > 0 { vec![(key, most * step)] } else { Vec::new() }
 }

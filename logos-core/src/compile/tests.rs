@@ -9,7 +9,7 @@ const FORMS: [Form; 4] = [
     Form::Forward { rows: 13 },
     Form::Decode { ctx: 200, batch: 1 },
     Form::Decode { ctx: 200, batch: 3 },
-    Form::Prefill { ctx: 200, chunk: 12 },
+    Form::Prefill { ctx: 200, chunk: 12, batch: 1 },
 ];
 
 /// Configs by the name of their folder: `tiny` ones, one a family, or `configs` of released models.
@@ -64,7 +64,7 @@ fn what_exceeds_the_scratchpads_is_said_of_its_rows() {
         let refusal = compiled(&spec, form, 1).unwrap_err().remove(0);
         (spec, refusal.at.clone(), refusal.to_string())
     };
-    let (spec, at, text) = refused("phi-4", Form::Prefill { ctx: 4096, chunk: 4096 });
+    let (spec, at, text) = refused("phi-4", Form::Prefill { ctx: 4096, chunk: 4096, batch: 1 });
     assert_eq!(at, At::Key("D".into(), Key::Chunk));
     let begin = "LOGOS-LOW-02: layer 0 (attention) needs more scratchpad than the chip has\n  its buffers: ";
     assert!(text.starts_with(begin), "{text}");
@@ -74,8 +74,8 @@ fn what_exceeds_the_scratchpads_is_said_of_its_rows() {
     };
     // What the help says is so, and a 64th more is not.
     let chunk = most(&text, "chunk");
-    assert_eq!(compiled(&spec, Form::Prefill { ctx: 4096, chunk }, 1), Ok(()));
-    let more = Form::Prefill { ctx: 4096, chunk: chunk + 64 };
+    assert_eq!(compiled(&spec, Form::Prefill { ctx: 4096, chunk, batch: 1 }, 1), Ok(()));
+    let more = Form::Prefill { ctx: 4096, chunk: chunk + 64, batch: 1 };
     assert_eq!(compiled(&spec, more, 1).unwrap_err()[0].code, Code::LowerSpace);
 
     let (spec, at, text) = refused("qwen2-7b-instruct", Form::Forward { rows: 2048 });
@@ -96,7 +96,7 @@ fn a_norm_with_a_row_a_head_compiles_where_there_is_one_head() {
 
 #[test]
 fn released_models_compile_over_a_node_or_what_holds_them() {
-    let forms = [Form::Decode { ctx: 2048, batch: 8 }, Form::Prefill { ctx: 2048, chunk: 256 }];
+    let forms = [Form::Decode { ctx: 2048, batch: 8 }, Form::Prefill { ctx: 2048, chunk: 256, batch: 1 }];
     let mut refused = Vec::new();
     for (name, config) in configs("configs") {
         let spec = config::read(&config).unwrap_or_else(|found| panic!("{name}: {found:?}"));

@@ -50,15 +50,6 @@ pub struct Contents<'a> {
     pub identity: &'a dyn Fn(u32) -> [u8; 32],
 }
 
-/// Sequences, tokens of each in a step, and context of a form.
-pub const fn sizes(form: Form) -> (u32, u32, u32) {
-    match form {
-        Form::Forward { rows } => (1, rows, 0),
-        Form::Decode { ctx, batch } => (batch, 1, ctx),
-        Form::Prefill { ctx, chunk } => (1, chunk, ctx),
-    }
-}
-
 /// The words of a bundle.
 ///
 /// # Errors
@@ -76,7 +67,6 @@ pub fn bundle(contents: &Contents<'_>) -> Result<Vec<u32>, Refusal> {
 
 fn write_deployment(table: &mut Table, contents: &Contents<'_>) {
     let mut row = [0; 2 * ROW];
-    let (seqs, tokens, ctx) = sizes(contents.form);
     put_pair(&mut row, deployment_row::MODEL, table.string(contents.model));
     row[deployment_row::FORM] = match contents.form {
         Form::Forward { .. } => 0,
@@ -84,9 +74,9 @@ fn write_deployment(table: &mut Table, contents: &Contents<'_>) {
         Form::Prefill { .. } => 2,
     };
     row[deployment_row::CHIPS] = contents.tp;
-    row[deployment_row::SEQS] = seqs;
-    row[deployment_row::TOKENS] = tokens;
-    row[deployment_row::CTX] = ctx;
+    row[deployment_row::SEQS] = contents.form.sequences();
+    row[deployment_row::TOKENS] = contents.form.tokens();
+    row[deployment_row::CTX] = contents.form.context().unwrap_or(0);
     row[deployment_row::LAYERS] = contents.depth;
     put_wide(&mut row, deployment_row::WEIGHT_BYTES, contents.fit.weight_bytes);
     put_wide(&mut row, deployment_row::STATE_BYTES, contents.fit.state_bytes);

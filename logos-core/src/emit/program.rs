@@ -18,7 +18,7 @@ use crate::spatial::{SpatialProgram, Tier};
 use crate::spec::{Scaling, Temperature};
 
 use super::table::{Row, Table, blank, index, put_pair, put_sha, put_wide};
-use super::{Contents, Lowering, manifest, net, sizes};
+use super::{Contents, Lowering, manifest, net};
 
 pub(super) fn write(table: &mut Table, contents: &Contents<'_>, part: &Lowering<'_>) -> Result<(), Refusal> {
     let &Lowering { kind, spatial } = part;
@@ -153,8 +153,8 @@ pub(super) const fn tier_word(tier: Tier) -> u32 {
 
 /// Writes a rotary recipe and gives its row.
 fn write_recipe(table: &mut Table, form: Form, recipe: &Recipe) -> u32 {
-    let (_, tokens, ctx) = sizes(form);
-    let row = recipe_row(recipe, tokens.max(ctx), |factors| table.factors(factors));
+    let length = form.tokens().max(form.context().unwrap_or(0));
+    let row = recipe_row(recipe, length, |factors| table.factors(factors));
     table.push(Part::Ropes, row);
     table.count(Part::Ropes) - 1
 }

@@ -97,11 +97,10 @@ impl<'a> Need<'a> {
         deployment: &'a DeploymentRequest,
         weights: Weights,
     ) -> Result<Self, Refusal> {
+        // A prefill is over the decode step's own state.
         let (ctx, sequences) = match deployment.form {
             Form::Forward { rows: _ } => (0, 0),
-            Form::Decode { ctx, batch } => (ctx, batch),
-            // One sequence, over the decode step's own state.
-            Form::Prefill { ctx, chunk: _ } => (ctx, 1),
+            Form::Decode { ctx, batch } | Form::Prefill { ctx, batch, chunk: _ } => (ctx, batch),
         };
         let ledger = ledger(spec, deployment, deployment.chips(), weights)?;
         let need = Need { spec, chip, deployment, weights, ctx, sequences, ledger };
@@ -206,7 +205,7 @@ impl<'a> Need<'a> {
             let asked = format!("{sequences} sequences of {ctx} positions exceed the {whole} of {tp} {}", chips(tp));
             (Key::Batch, format!("{asked}: {max_seqs} {fit}"))
         };
-        if max_ctx > 0 && key != Key::Tp {
+        if max_ctx >= self.deployment.form.tokens() && key != Key::Tp {
             help.push(format!("`ctx: {max_ctx}`"));
         }
         let widths = self.widths()?;

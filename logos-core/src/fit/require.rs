@@ -8,7 +8,6 @@ mod tests;
 
 use super::{FitFacts, Need, bytes, count};
 use crate::chip::{self, Chip};
-use crate::emit;
 use crate::kinds::KindProgram;
 use crate::request::require::{self, Compare, Figure, Requirement};
 use crate::request::{self, DeploymentRequest, Form, Weights};
@@ -98,7 +97,7 @@ impl Found<'_> {
             }
             Requirement::Figure { figure, compare, value } => {
                 let found = figure_of(figure, fit);
-                let (sequences, _, ctx) = emit::sizes(deployment.form);
+                let (sequences, ctx) = (deployment.form.sequences(), deployment.form.context().unwrap_or(0));
                 let refusal = match figure {
                     Figure::Ctx => {
                         let most = self.spec.max_context;
@@ -142,8 +141,10 @@ impl Found<'_> {
                 advice.extend(largest_below(1, batch, fewer).map(|n| written(Key::Batch, n)));
                 advice.extend(largest_below(1, ctx, shorter).map(|n| written(Key::Ctx, n)));
             }
-            Form::Prefill { ctx, chunk } => {
-                let shorter = |ctx| tried(&form(Form::Prefill { ctx, chunk }), self.weights);
+            Form::Prefill { ctx, chunk, batch } => {
+                let fewer = |batch| tried(&form(Form::Prefill { ctx, chunk, batch }), self.weights);
+                let shorter = |ctx| tried(&form(Form::Prefill { ctx, chunk, batch }), self.weights);
+                advice.extend(largest_below(1, batch, fewer).map(|n| written(Key::Batch, n)));
                 advice.extend(largest_below(chunk, ctx, shorter).map(|n| written(Key::Ctx, n)));
             }
             Form::Forward { rows: _ } => {}

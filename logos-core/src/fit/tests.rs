@@ -247,7 +247,12 @@ fn bytes_are_those_that_the_programs_declare() {
         let Ok(config) = std::fs::read(&path) else { continue };
         let Ok(spec) = crate::config::read(&config) else { continue };
         let ctx = spec.max_context.min(9000);
-        let forms = [Form::Decode { ctx, batch: 3 }, Form::Prefill { ctx, chunk: 64 }, Form::Forward { rows: 16 }];
+        let forms = [
+            Form::Decode { ctx, batch: 3 },
+            Form::Prefill { ctx, chunk: 64, batch: 1 },
+            Form::Prefill { ctx, chunk: 16, batch: 5 },
+            Form::Forward { rows: 16 },
+        ];
         let split = |expert_split| ModelSpec { expert_split, ..spec.clone() };
         let splits = if spec.has_experts() {
             &[ExpertSplit::Columns, ExpertSplit::Parallel][..]
@@ -263,8 +268,7 @@ fn bytes_are_those_that_the_programs_declare() {
                 let ledger = Ledger::of(&spec, tp, weights, !matches!(form, Form::Forward { .. })).unwrap();
                 let (ctx, sequences) = match form {
                     Form::Forward { .. } => (0, 0),
-                    Form::Decode { ctx, batch } => (ctx, batch),
-                    Form::Prefill { ctx, .. } => (ctx, 1),
+                    Form::Decode { ctx, batch } | Form::Prefill { ctx, batch, .. } => (ctx, batch),
                 };
                 let states = ledger.sequence(ctx).unwrap() * u128::from(sequences);
                 let counted = (word(ledger.weights).unwrap(), word(states).unwrap());

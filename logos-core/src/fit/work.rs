@@ -119,7 +119,7 @@ impl Works {
 /// What a step of a deployment computes and moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepWork {
-    /// Rows of the step: sequences of a batch, tokens of a chunk.
+    /// Rows of the step: sequences of a batch, tokens of their chunks.
     pub rows: u32,
     /// Of each program once, in the order of the programs: a layer of the kind, the embedding, the head.
     pub programs: Vec<Works>,
@@ -136,11 +136,8 @@ pub struct StepWork {
 /// # Errors
 /// Where a size leaves 64 bits.
 pub fn step(programs: &[KindProgram], form: Form) -> Result<StepWork, TooLarge> {
-    let (rows, ctx) = match form {
-        Form::Forward { rows } => (rows, rows),
-        Form::Decode { ctx, batch } => (batch, ctx),
-        Form::Prefill { ctx, chunk } => (chunk, ctx),
-    };
+    let rows = form.rows().ok_or(TooLarge)?;
+    let ctx = form.context().unwrap_or(rows);
     let zero = Works::default();
     let mut step =
         StepWork { rows, programs: Vec::with_capacity(programs.len()), layers: zero, head: zero, total: zero };

@@ -9,22 +9,25 @@ use crate::spec::ModelSpec;
 /// The identities of the cuts of one step: SHA-256 of the specification's digest and the cut.
 ///
 /// The hashed message is the 32 bytes of [`ModelSpec::digest`], then, little endian: the form (one byte: 0
-/// forward, 1 decode, 2 prefill) with its two sizes (rows and 0; context and batch; context and chunk), the width, the
-/// weights (one byte: 0 as in the config, 1 Q8_0), and the part (one byte: 0 embed, 1 layer, 2 head) with the layer. At 51 bytes
-/// it is a single block of SHA-256, so that a layer's identity costs one.
+/// forward, 1 decode, 2 prefill of one sequence, 3 of more) with its two sizes (rows and 0; context and batch; context and chunk),
+/// the width, the weights (one byte: 0 as in the config, 1 Q8_0), and the part (one byte: 0 embed, 1 layer, 2 head) with the layer;
+/// after them, in form 3 alone, the sequences. At 55 bytes at most it is a single block of SHA-256, so that a layer's identity costs one.
 #[derive(Clone, Debug)]
 pub struct Identities {
     spec: [u8; 32],
     step: [u8; 14],
+    /// Of a prefill of several sequences how many.
+    batch: Option<u32>,
 }
 
 impl Identities {
     /// Those of a step of a model.
     pub fn new(spec: &ModelSpec, form: Form, tp: u32, weights: Weights) -> Self {
-        let (code, a, b) = match form {
-            Form::Forward { rows } => (0u8, rows, 0),
-            Form::Decode { ctx, batch } => (1, ctx, batch),
-            Form::Prefill { ctx, chunk } => (2, ctx, chunk),
+        let (code, a, b, batch) = match form {
+            Form::Forward { rows } => (0u8, rows, 0, None),
+            Form::Decode { ctx, batch } => (1, ctx, batch, None),
+            Form::Prefill { ctx, chunk, batch: 1 } => (2, ctx, chunk, None),
+            Form::Prefill { ctx, chunk, batch } => (3, ctx, chunk, Some(batch)),
         };
         let weights = match weights {
             Weights::Config => 0u8,
@@ -36,7 +39,7 @@ impl Identities {
         step[5..9].copy_from_slice(&b.to_le_bytes());
         step[9..13].copy_from_slice(&tp.to_le_bytes());
         step[13] = weights;
-        Identities { spec: spec.digest(), step }
+        Identities { spec: spec.digest(), step, batch }
     }
 
     /// Of a part.
@@ -46,12 +49,19 @@ impl Identities {
             Part::Layer(layer) => (1, layer),
             Part::Head => (2, 0),
         };
-        let mut message = [0; 51];
+        let mut message = [0; 55];
         message[..32].copy_from_slice(&self.spec);
         message[32..46].copy_from_slice(&self.step);
         message[46] = code;
-        message[47..].copy_from_slice(&layer.to_le_bytes());
-        Sha256::digest(message).into()
+        message[47..51].copy_from_slice(&layer.to_le_bytes());
+        let length = match self.batch {
+            None => 51,
+            Some(batch) => {
+                message[51..].copy_from_slice(&batch.to_le_bytes());
+                55
+            }
+        };
+        Sha256::digest(&message[..length]).into()
     }
 
     /// Of a layer.

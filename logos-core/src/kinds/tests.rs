@@ -14,7 +14,7 @@ use crate::shard::Slice;
 use crate::spec::{AttentionSpan, Mixer, QkNorm};
 
 const DECODE: Form = Form::Decode { ctx: 262_144, batch: 8 };
-const PREFILL: Form = Form::Prefill { ctx: 262_144, chunk: 512 };
+const PREFILL: Form = Form::Prefill { ctx: 262_144, chunk: 512, batch: 1 };
 
 fn model(config: &str) -> ModelSpec {
     let fixtures = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/configs"));
@@ -121,9 +121,11 @@ fn every_text_parses_back_to_its_program() {
     let configs = ["qwen3.5-27b", "llama-3.1-8b", "qwen2-7b-instruct", "qwen3-8b", "mistral-7b-v0.1", "smollm2-135m"];
     for config in configs {
         let spec = model(config);
-        for form in
-            [Form::Decode { ctx: 1024, batch: 2 }, Form::Prefill { ctx: 1024, chunk: 16 }, Form::Forward { rows: 3 }]
-        {
+        for form in [
+            Form::Decode { ctx: 1024, batch: 2 },
+            Form::Prefill { ctx: 1024, chunk: 16, batch: 1 },
+            Form::Forward { rows: 3 },
+        ] {
             for tp in crate::shard::widths(&spec, 8) {
                 for weights in [Weights::Config, Weights::Q8_0] {
                     for program in programs(&spec, form, tp, weights).unwrap() {

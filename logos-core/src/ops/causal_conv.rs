@@ -173,9 +173,10 @@ impl Lower for CausalConv {
 mod fire {
     use super::CausalConv;
     use crate::ops::form::MAX_OPERANDS;
-    use crate::reference::State;
-    use crate::simulate::machine::{Fire, Firing, Token, Trouble};
+    use crate::reference::{Data, Matrix, State};
+    use crate::simulate::machine::{Fire, Firing, Token, Trouble, part_of};
     use crate::spatial::Primitive;
+    use std::sync::Arc;
 
     impl Fire for CausalConv {
         fn fire(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
@@ -207,7 +208,7 @@ mod fire {
         /// A tile of a group's rows: the inputs before them are the ring's, or those the group before left.
         fn fire_tile(&self, firing: &mut Firing<'_>) -> Result<(), Trouble> {
             let n = firing.within();
-            let (x, taps) = (firing.joined(0)?, firing.numbers(1, n)?);
+            let (x, taps) = (firing.real(0)?, firing.numbers(1, n)?);
             let carried = firing.has_port(2);
             if firing.group() == 0 {
                 let state = if carried {
@@ -225,17 +226,47 @@ mod fire {
             }
             let mut states = std::mem::take(&mut firing.memory.states);
             let state = states.get_mut(n).ok_or(Trouble::Absent { what: "ring" })?;
-            let mut data = [None; MAX_OPERANDS];
-            (data[0], data[1]) = (Some(&x), Some(&taps));
-            let result = firing.evaluate(self, data, Some((2, state)))?;
+            let result = self.convolve_group(firing, &x, &taps, state)?;
             if carried && firing.groups == 1 {
                 firing.pass(Token::State(state.clone()));
             } else if carried && firing.index + 1 == firing.firings {
                 states.iter().for_each(|state| firing.pass(Token::State(state.clone())));
             }
             firing.memory.states = states;
-            firing.emit(result);
+            firing.emit(Data::Real(Arc::new(result)));
             Ok(())
+        }
+
+        /// The rows of a group, sequence by sequence: a group may begin and end within one.
+        fn convolve_group(
+            &self,
+            firing: &mut Firing<'_>,
+            x: &Matrix,
+            taps: &Data,
+            state: &mut State,
+        ) -> Result<Matrix, Trouble> {
+            let tokens = (firing.all_rows / firing.seqs).max(1);
+            let rows = firing.rows();
+            let mut y = Matrix::zeros(x.rows(), x.cols());
+            let mut row = rows.start;
+            while row < rows.end {
+                let sequence = row / tokens;
+                let end = ((sequence + 1) * tokens).min(rows.end);
+                let part = row - rows.start..end - rows.start;
+                let piece = Data::Real(Arc::new(part_of(x, part.clone(), 0..usize::MAX)));
+                let mut carried = state.take_sequence(sequence);
+                let mut data = [None; MAX_OPERANDS];
+                (data[0], data[1]) = (Some(&piece), Some(taps));
+                let Data::Real(made) = firing.evaluate(self, data, Some((2, &mut carried)))? else {
+                    return Err(Trouble::Kind { expected: "numbers" });
+                };
+                state.give_sequence(sequence, carried);
+                for (at, row) in part.enumerate() {
+                    y.row_mut(row).copy_from_slice(made.row(at));
+                }
+                row = end;
+            }
+            Ok(y)
         }
     }
 }

@@ -188,18 +188,16 @@ impl Lower for GatedDeltaOp {
         let (q, v) = (bound.operands[0], bound.operands[2]);
         let state = bound.operands.get(5).copied();
         let one_token = net.cx.tokens() == 1;
-        if !one_token && net.cx.seqs != 1 {
-            return Err(LowerError::Form {
-                what: "several tokens of several sequences in one step of a gated delta rule",
-            });
-        }
         let dk = u64::from(net.value(q).shape.cols) / u64::from(self.key_heads);
         let dv = u64::from(net.value(v).shape.cols) / u64::from(self.heads);
         let heads = net.cx.cols(v) / dv;
         let rows = net.rows * net.groups;
-        // One token a sequence: every firing has a state of its own. Else the one sequence's state stays in the stage.
-        let (firings, port) = if one_token { (rows, Want::Stream(1)) } else { (1, Want::HoldAll) };
-        let bytes = state.map_or(0, |s| storage_bytes(heads * dk * dv, net.value(s).storage));
+        // One token a sequence: every firing has a state of its own. Else all states stay in the stage, which goes through one
+        // sequence after the other.
+        let (firings, port, held) =
+            if one_token { (rows, Want::Stream(1), 1) } else { (1, Want::HoldAll, net.cx.seqs) };
+        let elements = (heads * dk * dv).saturating_mul(held);
+        let bytes = state.map_or(0, |s| storage_bytes(elements, net.value(s).storage));
         let load = state.map(|s| (net.load(0, s, firings, bytes), s));
         let lanes = u64::from(net.cx.unit.lanes);
         let work = Work { a: (heads * dv).div_ceil(lanes), b: dk, base: 2 };
@@ -245,7 +243,12 @@ mod fire {
                     let value = firing.operand(5)?;
                     let (states, index) = (firing.states(0)?, firing.index);
                     let state = states.first().ok_or(Trouble::Token { port: 0 })?;
-                    firing.chip_state(value)?.put_sequence(if one_token { index } else { 0 }, state);
+                    let held = firing.chip_state(value)?;
+                    if one_token {
+                        held.put_sequence(index, state)
+                    } else {
+                        held.clone_from(state)
+                    }
                     Ok(())
                 }
                 Primitive::Scan => self.fire_row(firing, one_token),
@@ -265,7 +268,15 @@ mod fire {
             }
             // The last group may have fewer rows than firings.
             if row < rows {
-                let mut state = self.memory_of(firing, one_token)?;
+                let sequence = (firing.rows().start + row) / (firing.all_rows / firing.seqs).max(1);
+                let mut state = if one_token {
+                    self.given(firing, 1)?
+                } else {
+                    if firing.index == 0 {
+                        firing.memory.states = vec![self.given(firing, firing.seqs)?];
+                    }
+                    held(firing)?.take_sequence(sequence)
+                };
                 let mut given = Vec::with_capacity(5);
                 for port in 0..5 {
                     given.push(Data::Real(Arc::new(part_of(&*firing.held(port)?, row..row + 1, 0..usize::MAX))));
@@ -280,10 +291,10 @@ mod fire {
                 if let Some(all) = firing.memory.matrices.first_mut() {
                     all.row_mut(row).copy_from_slice(y.row(0));
                 }
-                if one_token && firing.has_port(5) {
+                if !one_token {
+                    held(firing)?.give_sequence(sequence, state);
+                } else if firing.has_port(5) {
                     firing.pass(Token::State(state));
-                } else {
-                    firing.memory.states = vec![state];
                 }
             }
             if firing.index + 1 == firing.firings && !one_token && firing.has_port(5) {
@@ -297,24 +308,24 @@ mod fire {
             Ok(())
         }
 
-        /// The state before the row: the sequence's own, what the row before left, or zero.
-        fn memory_of(&self, firing: &mut Firing<'_>, one_token: bool) -> Result<State, Trouble> {
-            if firing.has_port(5) && (one_token || firing.index == 0) {
+        /// The state before the step, of so many sequences: what the port gives, or zero.
+        fn given(&self, firing: &Firing<'_>, sequences: usize) -> Result<State, Trouble> {
+            if firing.has_port(5) {
                 return match firing.token(5, 0)? {
                     Token::State(state) => Ok(state.clone()),
                     Token::Data(_) | Token::Weight(_) | Token::Empty => Err(Trouble::Kind { expected: "a state" }),
                 };
             }
-            if let Some(state) = firing.memory.states.pop()
-                && !one_token
-            {
-                return Ok(state);
-            }
             let (q, v) = (firing.operand(0)?, firing.operand(2)?);
             let dk = firing.program.value(q).shape.cols / self.key_heads;
             let dv = firing.program.value(v).shape.cols / self.heads;
             let heads = firing.cols(v) / dv as usize;
-            Ok(State::new(1, heads * dk as usize, dv as usize))
+            Ok(State::new(sequences, heads * dk as usize, dv as usize))
         }
+    }
+
+    /// The states of all sequences, as the rows so far left them.
+    fn held<'f>(firing: &'f mut Firing<'_>) -> Result<&'f mut State, Trouble> {
+        firing.memory.states.first_mut().ok_or(Trouble::Absent { what: "state" })
     }
 }

@@ -178,6 +178,18 @@ impl State {
         State { rows: self.rows, cols: self.cols, seqs: vec![self.seqs[seq].clone()] }
     }
 
+    /// One sequence, which is zero here until it is given back.
+    #[cfg(any(test, feature = "simulate"))]
+    pub(crate) fn take_sequence(&mut self, seq: usize) -> State {
+        State { rows: self.rows, cols: self.cols, seqs: vec![std::mem::take(&mut self.seqs[seq])] }
+    }
+
+    /// Gives a sequence back.
+    #[cfg(any(test, feature = "simulate"))]
+    pub(crate) fn give_sequence(&mut self, seq: usize, mut from: State) {
+        self.seqs[seq] = std::mem::take(&mut from.seqs[0]);
+    }
+
     /// Replaces one sequence by the first of another state.
     #[cfg(any(test, feature = "simulate"))]
     pub(crate) fn put_sequence(&mut self, seq: usize, from: &State) {

@@ -24,7 +24,7 @@ pub struct Session {
 /// What a step gives.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// The next token of each row of the head: of each row in a forward or decode step, of the last one in prefill.
+    /// The next token of each row of the head: of each row in a forward or decode step, of each sequence's last one in prefill.
     pub tokens: Vec<u32>,
     /// What the tokens are the largest of, `[rows of the head, vocab]`.
     pub logits: Matrix,
@@ -38,20 +38,12 @@ impl Session {
     /// # Errors
     /// The first program or tensor that is not as it should be.
     pub fn new(form: Form, programs: &[KindProgram], shards: &mut Shards<'_>) -> Result<Self, LoadError> {
-        let sequences = match form {
-            Form::Forward { .. } | Form::Prefill { .. } => 1,
-            Form::Decode { batch, .. } => batch as usize,
-        };
+        let (sequences, rows) = (form.sequences() as usize, form.rows());
         let loaded = load(programs, shards)?;
-        let rows = match form {
-            Form::Forward { rows } => rows,
-            Form::Prefill { chunk, .. } => chunk,
-            Form::Decode { batch, .. } => batch,
-        };
         let mut states = loaded.layers.iter().flat_map(|layer| layer.states.iter().flatten());
         let states_fit = states.all(|state| state.seqs() == sequences);
         let hidden = loaded.head.input(&loaded.kinds, &Input::Hidden);
-        if !states_fit || hidden.is_none_or(|value| value.shape.rows != rows) {
+        if !states_fit || hidden.is_none_or(|value| Some(value.shape.rows) != rows) {
             return Err(LoadError::Programs { what: format!("they are not those of {form:?}") });
         }
         Ok(Session { form, loaded, seen: vec![0; sequences], rope_length: RopeLength::default() })
@@ -67,18 +59,16 @@ impl Session {
         &self.seen
     }
 
-    /// One decode or prefill step: the next token of every sequence, or the next chunk of the one sequence.
+    /// One decode or prefill step: the next token of every sequence, or the next chunk of each, sequence by sequence.
     ///
     /// # Errors
     /// Tokens or positions that the programs have no place for; the states are then as they were.
     pub fn step(&mut self, tokens: &[u32]) -> Result<Output, StepError> {
-        let (rows, ctx) = match self.form {
-            Form::Forward { .. } => {
-                return Err(StepError::Form { what: "a forward step takes a hidden state: see `forward`" });
-            }
-            Form::Decode { ctx, batch } => (batch as usize, ctx),
-            Form::Prefill { ctx, chunk } => (chunk as usize, ctx),
+        let Some(ctx) = self.form.context() else {
+            return Err(StepError::Form { what: "a forward step takes a hidden state: see `forward`" });
         };
+        let advance = self.form.tokens();
+        let rows = self.seen.len() * advance as usize;
         if tokens.len() != rows {
             return Err(StepError::Rows { expected: rows, found: tokens.len() });
         }
@@ -86,7 +76,6 @@ impl Session {
         if let Some((row, &token)) = tokens.iter().enumerate().find(|(_, token)| **token >= vocab) {
             return Err(StepError::Token { row, token, vocab });
         }
-        let advance = (rows / self.seen.len().max(1)) as u32;
         for (sequence, &seen) in self.seen.iter().enumerate() {
             let end = u64::from(seen) + u64::from(advance);
             if end > u64::from(ctx) {

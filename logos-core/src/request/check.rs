@@ -74,12 +74,16 @@ pub fn check_deployment(spec: &ModelSpec, chip: &Chip, deployment: &DeploymentRe
                 check.firings(Key::Batch, batch, ctx, 1);
             }
         }
-        Form::Prefill { ctx, chunk } => {
+        Form::Prefill { ctx, chunk, batch } => {
             let ctx_holds = check.ctx(ctx);
-            if check.rows(Key::Chunk, chunk, "token") && ctx_holds {
+            let chunk_holds = check.rows(Key::Chunk, chunk, "token");
+            let batch_holds = check.rows(Key::Batch, batch, "sequence");
+            if ctx_holds && chunk_holds {
                 check.chunk(chunk, ctx);
-                check.firings(Key::Chunk, 1, ctx, chunk);
-                check.groups(Key::Chunk, chunk, false);
+            }
+            if ctx_holds && chunk_holds && batch_holds && check.rows_together(chunk, batch) {
+                check.firings(if batch == 1 { Key::Chunk } else { Key::Batch }, batch, ctx, chunk);
+                check.groups(Key::Chunk, chunk, batch, false);
             }
         }
     }
@@ -167,6 +171,21 @@ impl Check<'_> {
         false
     }
 
+    /// Whether the rows of all sequences together are none too many; either size alone is not.
+    fn rows_together(&mut self, chunk: u32, batch: u32) -> bool {
+        let rows = u64::from(chunk) * u64::from(batch);
+        if rows <= u64::from(MOST_ROWS) {
+            return true;
+        }
+        let message = format!(
+            "{chunk} tokens of each of {batch} sequences are {rows} rows of a step, above the {MOST_ROWS} that can be lowered"
+        );
+        let refusal = Refusal::new(Code::BatchRange, self.at(Key::Batch), message);
+        let (most, shorter) = (MOST_ROWS / chunk, MOST_ROWS / batch);
+        self.refusals.push(refusal.help(format!("write `batch: {most}` or less, or `chunk: {shorter}` or less")));
+        false
+    }
+
     fn forward(&mut self, rows: u32) {
         if !self.rows(Key::Rows, rows, "token") {
             return;
@@ -177,7 +196,7 @@ impl Check<'_> {
             let refusal = Refusal::new(Code::RowsRange, self.at(Key::Rows), message);
             self.refusals.push(refusal.help(format!("write `rows: {most}` or less")));
         }
-        self.groups(Key::Rows, rows, true);
+        self.groups(Key::Rows, rows, 1, true);
     }
 
     fn chunk(&mut self, chunk: u32, ctx: u32) {
@@ -213,15 +232,16 @@ impl Check<'_> {
     }
 
     /// A stage over the widest value fires once a column tile and row block.
-    fn groups(&mut self, key: Key, rows: u32, whole_head: bool) {
+    fn groups(&mut self, key: Key, tokens: u32, sequences: u32, whole_head: bool) {
         let tile = self.chip.unit().tile;
         let vocab = self.spec.vocab_rows(self.tp).unwrap_or(self.spec.vocab);
         let widest = if whole_head { vocab.max(self.spec.hidden) } else { self.spec.hidden };
         let tiles = u64::from(widest.div_ceil(tile));
-        if tiles * u64::from(rows.div_ceil(ROW_BLOCK)) >= FIRINGS {
+        let rows = u64::from(tokens) * u64::from(sequences);
+        if tiles * rows.div_ceil(u64::from(ROW_BLOCK)) >= FIRINGS {
             let code = if key == Key::Chunk { Code::ChunkRange } else { Code::RowsRange };
             let message = format!("{rows} rows of {widest} columns are too many tiles for one step");
-            let most = (FIRINGS - 1) / tiles * u64::from(ROW_BLOCK);
+            let most = (FIRINGS - 1) / tiles * u64::from(ROW_BLOCK) / u64::from(sequences);
             let refusal = Refusal::new(code, self.at(key), message).fact("limit", FIRINGS - 1);
             self.refusals.push(refusal.help(format!("write `{}: {most}` or less", key.as_str())));
         }
@@ -288,8 +308,9 @@ mod tests {
         for (tp, form) in [
             (8, decode(262_144, 8)),
             (1, decode(1, 1)),
-            (4, Form::Prefill { ctx: 262_144, chunk: 512 }),
-            (8, Form::Prefill { ctx: 7, chunk: 7 }),
+            (4, Form::Prefill { ctx: 262_144, chunk: 512, batch: 1 }),
+            (8, Form::Prefill { ctx: 7, chunk: 7, batch: 1 }),
+            (8, Form::Prefill { ctx: 8192, chunk: 512, batch: 128 }),
             (8, Form::Forward { rows: 4096 }),
         ] {
             assert_eq!(against("SN50", tp, form), [], "{form:?}");
@@ -310,10 +331,18 @@ mod tests {
         let (code, message) = only("SN50", 8, decode(262_144, 65_536), Key::Batch);
         assert_eq!(code, Code::BatchRange);
         assert!(message.contains("too many tiles"), "{message}");
-        let chunk = |ctx, chunk| only("SN50", 8, Form::Prefill { ctx, chunk }, Key::Chunk);
+        let chunk = |ctx, chunk| only("SN50", 8, Form::Prefill { ctx, chunk, batch: 1 }, Key::Chunk);
         assert_eq!(chunk(64, 0), (Code::ChunkRange, "a step of 0 tokens computes nothing".to_owned()));
         let above = "a chunk of 65 tokens is above the context of 64 positions".to_owned();
         assert_eq!(chunk(64, 65), (Code::ChunkRange, above));
+        let batch = |chunk, batch| only("SN50", 8, Form::Prefill { ctx: 262_144, chunk, batch }, Key::Batch);
+        let none = "a step of 0 sequences computes nothing".to_owned();
+        assert_eq!(batch(512, 0), (Code::BatchRange, none));
+        let rows = "512 tokens of each of 129 sequences are 66048 rows of a step, above the 65536 that can be lowered";
+        assert_eq!(batch(512, 129), (Code::BatchRange, rows.to_owned()));
+        let (code, message) = batch(1, 65_536);
+        assert_eq!(code, Code::BatchRange);
+        assert!(message.contains("too many tiles"), "{message}");
         let rows = |rows| only("SN50", 8, Form::Forward { rows }, Key::Rows).0;
         assert_eq!((rows(0), rows(u32::MAX)), (Code::RowsRange, Code::RowsRange));
     }
@@ -324,7 +353,7 @@ mod tests {
         assert_eq!(codes("SN50", 0, decode(0, 0)), [Code::TpWidth, Code::CtxRange, Code::BatchRange]);
         // 24 heads over 16 chips; the KV heads replicate, the rest splits.
         assert_eq!(codes("SN50", 16, decode(1, 1)), [Code::TpSplit]);
-        let five = codes("SN50", 5, Form::Prefill { ctx: 8, chunk: 9 });
+        let five = codes("SN50", 5, Form::Prefill { ctx: 8, chunk: 9, batch: 1 });
         assert!(five.len() > 5 && five[..5].iter().all(|&c| c == Code::TpSplit), "{five:?}");
         assert_eq!(five.last(), Some(&Code::ChunkRange));
         assert_eq!(codes("SN10", 16, decode(1, 1)), [Code::TpWidth, Code::TpSplit]);

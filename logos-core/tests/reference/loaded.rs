@@ -92,7 +92,7 @@ impl Loaded<'_> {
         let prompts = &self.fixture.prompts;
         let mut batch = self.machine(Form::Decode { ctx: CTX, batch: prompts.len() as u32 }, tp);
         for (sequence, prompt) in prompts.iter().enumerate() {
-            let mut prefill = self.machine(Form::Prefill { ctx: CTX, chunk: prompt.ids.len() as u32 }, tp);
+            let mut prefill = self.machine(Form::Prefill { ctx: CTX, chunk: prompt.ids.len() as u32, batch: 1 }, tp);
             let output = prefill.step(&prompt.ids).unwrap();
             self.close(&format!("prefill over {tp}"), output.logits.row(0), &prompt.decode_logits[0]);
             batch.adopt(sequence, &prefill, 0).unwrap();

@@ -1,5 +1,6 @@
 //! The evaluated programs give the reference implementation's logits: for each family a forward pass, cached decoding,
-//! batched decoding at different positions, and prefill in chunks followed by decoding, at every width the model admits.
+//! batched decoding at different positions, and prefill in chunks followed by decoding, of one sequence and of several, at every width
+//! the model admits.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -84,7 +85,7 @@ impl Check<'_> {
 
     /// Prefills in chunks, what is left of the prompt token by token, then decodes.
     fn chunks(&mut self, chunk: u32, tp: u32, shards: &mut Shards<'_>) {
-        let mut prefill = self.session(Form::Prefill { ctx: CTX, chunk }, tp, shards);
+        let mut prefill = self.session(Form::Prefill { ctx: CTX, chunk, batch: 1 }, tp, shards);
         let mut decode = self.session(Form::Decode { ctx: CTX, batch: 1 }, tp, shards);
         for prompt in &self.fixture.prompts {
             prefill.restart(0);
@@ -97,7 +98,7 @@ impl Check<'_> {
                 assert_eq!(output.logits.rows(), 1);
                 self.logits(&format!("chunk of {chunk} to {next}"), output.logits.row(0), &prompt.logits[next - 1]);
             }
-            decode.adopt(0, &prefill);
+            decode.adopt(0, &prefill, 0);
             for &token in rest {
                 let output = decode.step(&[token]);
                 self.logits(&format!("after chunks of {chunk}"), output.logits.row(0), &prompt.logits[next]);
@@ -112,15 +113,66 @@ impl Check<'_> {
         let prompts: Vec<&Prompt> = self.fixture.prompts.iter().collect();
         let mut decode = self.session(Form::Decode { ctx: CTX, batch: prompts.len() as u32 }, tp, shards);
         for (sequence, prompt) in prompts.iter().enumerate() {
-            let mut prefill = self.session(Form::Prefill { ctx: CTX, chunk: prompt.ids.len() as u32 }, tp, shards);
+            let mut prefill =
+                self.session(Form::Prefill { ctx: CTX, chunk: prompt.ids.len() as u32, batch: 1 }, tp, shards);
             let output = prefill.step(&prompt.ids);
             self.hidden(&output, prompt);
             self.logits("prefill whole", output.logits.row(0), &prompt.decode_logits[0]);
             assert_eq!(output.tokens, prompt.greedy[..1]);
-            decode.adopt(sequence, &prefill);
+            decode.adopt(sequence, &prefill, 0);
         }
         assert_ne!(decode.seen()[0], decode.seen()[1]);
         self.generate(&mut decode, &prompts);
+    }
+
+    /// S11: prefills several sequences at once, each to a position of its own, then decodes them as one batch: what is left of each prompt and
+    /// what was generated after it. The last sequence starts afresh after the first chunk, and is a chunk behind.
+    fn chunks_together(&mut self, chunk: u32, batch: usize, tp: u32, shards: &mut Shards<'_>) {
+        let mut prefill = self.session(Form::Prefill { ctx: CTX, chunk, batch: batch as u32 }, tp, shards);
+        let mut decode = self.session(Form::Decode { ctx: CTX, batch: batch as u32 }, tp, shards);
+        let prompts: Vec<&Prompt> = self.fixture.prompts.iter().rev().cycle().take(batch).collect();
+        let chunk = chunk as usize;
+        let steps = prompts.iter().map(|prompt| prompt.ids.len() / chunk).min().unwrap();
+        assert!(steps > 1 && prompts[0].ids[..chunk] != prompts[1].ids[..chunk]);
+        let mut next = vec![0; batch];
+        for step in 0..steps {
+            let ids: Vec<u32> = prompts
+                .iter()
+                .zip(&next)
+                .flat_map(|(prompt, &next)| &prompt.ids[next..next + chunk])
+                .copied()
+                .collect();
+            let output = prefill.step(&ids);
+            assert_eq!(output.logits.rows(), batch);
+            for (sequence, prompt) in prompts.iter().enumerate() {
+                next[sequence] += chunk;
+                let what = format!("chunk {step} of {chunk} of sequence {sequence} of {batch}");
+                self.logits(&what, output.logits.row(sequence), &prompt.logits[next[sequence] - 1]);
+            }
+            if step == 0 {
+                prefill.restart(batch - 1);
+                next[batch - 1] = 0;
+            }
+        }
+        for sequence in 0..batch {
+            decode.adopt(sequence, &prefill, sequence);
+        }
+        assert_eq!(decode.seen().iter().map(|&seen| seen as usize).collect::<Vec<_>>(), next);
+        while prompts.iter().zip(&next).all(|(prompt, &next)| next + 1 < prompt.ids.len() + prompt.greedy.len()) {
+            let given = |(prompt, &next): (&&Prompt, &usize)| {
+                let generated = || prompt.greedy[next - prompt.ids.len()];
+                prompt.ids.get(next).copied().unwrap_or_else(generated)
+            };
+            let output = decode.step(&prompts.iter().zip(&next).map(given).collect::<Vec<_>>());
+            for (sequence, prompt) in prompts.iter().enumerate() {
+                let at = next[sequence];
+                let expected =
+                    prompt.logits.get(at).unwrap_or_else(|| &prompt.decode_logits[at + 1 - prompt.ids.len()]);
+                let what = format!("decode at {at} of sequence {sequence} of {batch} after chunks of {chunk}");
+                self.logits(&what, output.logits.row(sequence), expected);
+                next[sequence] += 1;
+            }
+        }
     }
 
     /// Generates from where a session stands: the n-th step reads the n-th token generated and gives the next.
@@ -176,6 +228,9 @@ fn run(fixture: &Fixture, storage: &str, weights: &(impl WeightSource + TensorSt
             for chunk in [1, 5] {
                 check.chunks(chunk, tp, &mut shards);
             }
+            for (chunk, batch) in [(4, 2), (3, 3)] {
+                check.chunks_together(chunk, batch, tp, &mut shards);
+            }
             match way {
                 Way::Evaluated => evaluated = evaluated.max(check.worst),
                 Way::Executed(_) => executed = executed.max(check.worst),
@@ -188,6 +243,7 @@ fn run(fixture: &Fixture, storage: &str, weights: &(impl WeightSource + TensorSt
         let mut check = check(Way::Executed(Order::SelfTimed { seed }));
         check.forward(widths[widths.len() - 1], &mut shards);
         check.chunks(5, 1, &mut shards);
+        check.chunks_together(3, 3, 1, &mut shards);
         executed = executed.max(check.worst);
     }
     let tokens = fixture.prompts.iter().map(|prompt| prompt.greedy.len()).sum();

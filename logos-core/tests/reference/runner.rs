@@ -79,10 +79,14 @@ impl Runner {
         }
     }
 
-    pub(crate) fn adopt(&mut self, sequence: usize, from: &Runner) {
+    pub(crate) fn adopt(&mut self, sequence: usize, from: &Runner, from_sequence: usize) {
         match (self, from) {
-            (Runner::Evaluated(session), Runner::Evaluated(from)) => session.adopt(sequence, from, 0).unwrap(),
-            (Runner::Executed(machine), Runner::Executed(from)) => machine.adopt(sequence, from, 0).unwrap(),
+            (Runner::Evaluated(session), Runner::Evaluated(from)) => {
+                session.adopt(sequence, from, from_sequence).unwrap()
+            }
+            (Runner::Executed(machine), Runner::Executed(from)) => {
+                machine.adopt(sequence, from, from_sequence).unwrap()
+            }
             (Runner::Evaluated(_), Runner::Executed(_)) | (Runner::Executed(_), Runner::Evaluated(_)) => {
                 panic!("a deployment continues one that runs the same way")
             }

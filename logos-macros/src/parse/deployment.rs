@@ -34,7 +34,7 @@ const SHAPES: [Shape; 3] = [
     Shape {
         kind: Kind::Prefill,
         word: "prefill",
-        keys: &[Key::Tp, Key::Ctx, Key::Chunk, Key::Experts],
+        keys: &[Key::Tp, Key::Ctx, Key::Chunk, Key::Batch, Key::Experts],
         required: &[Key::Ctx, Key::Chunk],
     },
     Shape { kind: Kind::Forward, word: "forward", keys: &[Key::Tp, Key::Rows, Key::Experts], required: &[Key::Rows] },
@@ -187,7 +187,10 @@ fn wrong_key(shape: &Shape, name: &Ident, keys: &[&str]) -> Fault {
 fn request(shape: &Shape, name: String, value: impl Fn(Key) -> Option<u32>) -> Option<DeploymentRequest> {
     let form = match shape.kind {
         Kind::Decode => Form::Decode { ctx: value(Key::Ctx)?, batch: value(Key::Batch).unwrap_or(1) },
-        Kind::Prefill => Form::Prefill { ctx: value(Key::Ctx)?, chunk: value(Key::Chunk)? },
+        Kind::Prefill => {
+            let batch = value(Key::Batch).unwrap_or(1);
+            Form::Prefill { ctx: value(Key::Ctx)?, chunk: value(Key::Chunk)?, batch }
+        }
         Kind::Forward => Form::Forward { rows: value(Key::Rows)? },
     };
     Some(DeploymentRequest::new(name, form, value(Key::Tp)))

@@ -26,11 +26,10 @@ use super::{Failure, document, fit, request};
 /// `cargo logos report`.
 pub(super) fn report(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
     let form = request::form(matches, true).map_err(Failure::Refused)?;
-    // Documents are of a decode step: for another form of one sequence, as far as the step gets.
+    // Documents are of a decode step: for another form of as many sequences, as far as the step gets.
     let (ctx, batch) = match form {
         None => (None, request::number(matches, "batch").unwrap_or(1)),
-        Some(Form::Decode { ctx, batch }) => (Some(ctx), batch),
-        Some(Form::Prefill { ctx, .. }) => (Some(ctx), 1),
+        Some(Form::Decode { ctx, batch } | Form::Prefill { ctx, batch, .. }) => (Some(ctx), batch),
         Some(Form::Forward { rows }) => (Some(rows), 1),
     };
     fit::with_subject(matches, ctx, batch, |subject| {

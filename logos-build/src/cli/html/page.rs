@@ -277,8 +277,10 @@ fn step_in_words(form: Form) -> String {
         Form::Decode { ctx, batch } => {
             format!("decode of {} of {}", counted(batch, "sequence"), counted(ctx, "position"))
         }
-        Form::Prefill { ctx, chunk } => {
-            format!("prefill of {} a step, up to {}", counted(chunk, "token"), counted(ctx, "position"))
+        Form::Prefill { ctx, chunk, batch } => {
+            let (tokens, most) = (counted(chunk, "token"), counted(ctx, "position"));
+            let of = if batch == 1 { String::new() } else { format!(" of each of {}", counted(batch, "sequence")) };
+            format!("prefill of {tokens}{of} a step, up to {most}")
         }
         Form::Forward { rows } => format!("forward of {}", counted(rows, "token")),
     }

@@ -112,7 +112,7 @@ fn decode_of_thirteen_sequences() {
 
 #[test]
 fn prefill_of_512_tokens() {
-    let form = Form::Prefill { ctx: 262_144, chunk: 512 };
+    let form = Form::Prefill { ctx: 262_144, chunk: 512, batch: 1 };
     check(
         "SN50",
         form,
@@ -148,7 +148,7 @@ fn where_a_stage_binds_the_cells_are_used() {
     let cells = u64::from(chip.unit().cells);
     let mut bound_by_a_stage = 0;
     for chunk in [256, 384, 512, 768, 1024] {
-        for (kind, spatial) in programs(chip, Form::Prefill { ctx: 262_144, chunk }) {
+        for (kind, spatial) in programs(chip, Form::Prefill { ctx: 262_144, chunk, batch: 1 }) {
             let [section] = &spatial.sections[..] else { continue };
             if section.groups == 1 || !matches!(section.binder, Binder::Stage | Binder::Recurrence) {
                 continue;

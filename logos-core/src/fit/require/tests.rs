@@ -39,7 +39,7 @@ fn what_holds_is_compiled() {
     let all = format!("hbm_fit, tight, ctx == 262144, sequences == 13, hbm_headroom == {headroom}");
     assert_eq!(qwen(DECODE, &all), []);
     assert_eq!(qwen(DECODE, "ctx > 262_143, ctx < 262_145, sequences <= 13, hbm_headroom >= 20 GiB"), []);
-    assert_eq!(qwen(Form::Prefill { ctx: 8_192, chunk: 512 }, "hbm_fit, sequences >= 300"), []);
+    assert_eq!(qwen(Form::Prefill { ctx: 8_192, chunk: 512, batch: 1 }, "hbm_fit, sequences >= 300"), []);
     assert_eq!(qwen(Form::Forward { rows: 16 }, "hbm_fit, hbm_headroom >= 50 GiB"), []);
 }
 
@@ -83,7 +83,7 @@ fn what_does_not_hold_is_said_with_what_does_and_what_would() {
     "#]],
     );
     check(
-        &qwen(Form::Prefill { ctx: 262_144, chunk: 512 }, "sequences > 13"),
+        &qwen(Form::Prefill { ctx: 262_144, chunk: 512, batch: 1 }, "sequences > 13"),
         &expect![[r#"
             requirement 1 of D: LOGOS-REQ-04: `sequences > 13` does not hold: the most sequences that fit over 262144 positions are 13
               help: write `ctx: 248341`, or require `sequences >= 13`

@@ -81,7 +81,7 @@ fn windows_and_chunks_bound_attention() {
 #[test]
 fn a_chunk_of_prefill_sees_a_triangle() {
     let spec = spec_of("llama-3.1-8b");
-    let form = Form::Prefill { ctx: 1000, chunk: 10 };
+    let form = Form::Prefill { ctx: 1000, chunk: 10, batch: 1 };
     let programs = kinds::programs(&spec, form, 1, Weights::Config).unwrap();
     let macs = step(&programs, form).unwrap().total.whole.macs;
     let seen: u64 = (991..=1000).sum();

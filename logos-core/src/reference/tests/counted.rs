@@ -66,7 +66,7 @@ fn counted_of(name: &str) {
             session.step(&[token, token / 2]).unwrap();
             compare(&format!("{name}: decode to {ctx}"), &programs, (tp, ctx));
         }
-        let prefill = Form::Prefill { ctx: CTX, chunk: 4 };
+        let prefill = Form::Prefill { ctx: CTX, chunk: 4, batch: 1 };
         let programs = of(prefill, tp);
         let mut session = Session::new(prefill, &programs, &mut shards).unwrap();
         for (ctx, chunk) in [4, 8, 12].into_iter().zip(TOKENS.chunks_exact(4)) {

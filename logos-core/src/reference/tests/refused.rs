@@ -122,7 +122,7 @@ fn a_restarted_sequence_knows_nothing_of_before() {
 fn only_equal_states_are_adopted() {
     let source = source();
     let mut session = load(DECODE, &programs(DECODE), &source).unwrap();
-    let form = Form::Prefill { ctx: 8, chunk: 2 };
+    let form = Form::Prefill { ctx: 8, chunk: 2, batch: 1 };
     let other = load(form, &programs(form), &source).unwrap();
     assert_eq!(session.adopt(0, &other, 0).unwrap_err(), StepError::States { layer: 1 });
     assert_eq!(session.adopt(0, &other, 1).unwrap_err(), StepError::Sequence { sequence: 1, sequences: 1 });

@@ -43,7 +43,7 @@ fn same(spec: &ModelSpec) {
             close(&format!("forward over {tp}"), logits.data(), expected.data());
         }
         for chunk in [1, 3, TOKENS.len()] {
-            let mut prefill = session(spec, Form::Prefill { ctx: CTX, chunk: chunk as u32 }, tp, &mut shards);
+            let mut prefill = session(spec, Form::Prefill { ctx: CTX, chunk: chunk as u32, batch: 1 }, tp, &mut shards);
             let mut decode = session(spec, decode, tp, &mut shards);
             let chunks = TOKENS[..chunk.max(6)].chunks_exact(chunk);
             let mut next = 0;
@@ -56,6 +56,50 @@ fn same(spec: &ModelSpec) {
             for (position, &token) in TOKENS.iter().enumerate().skip(next) {
                 let output = decode.step(&[token]).unwrap();
                 close(&format!("decode at {position} over {tp}"), output.logits.row(0), expected.row(position));
+            }
+        }
+    }
+}
+
+/// S11: several sequences of one prefill are each what it is alone, to the last bit, though they stand at different positions; so is what
+/// a decode continues from.
+#[test]
+fn sequences_of_a_prefill_do_not_see_each_other() {
+    let mixture = mixture(ExpertTensors::Apart, |_| {});
+    for spec in [hybrid_model(), attention_layer(|a| a.span = AttentionSpan::Window(4)), mixture] {
+        let source =
+            Random::of(&kinds::programs(&spec, Form::Decode { ctx: CTX, batch: 1 }, 1, Weights::Config).unwrap());
+        let mut shards = Shards::new(&source);
+        for (tp, chunk, batch) in [(1, 3, 2), (2, 4, 3), (1, 1, 2)] {
+            let prefill = |batch| Form::Prefill { ctx: CTX, chunk: chunk as u32, batch };
+            let mut together = session(&spec, prefill(batch as u32), tp, &mut shards);
+            let mut alone: Vec<Session> = (0..batch).map(|_| session(&spec, prefill(1), tp, &mut shards)).collect();
+            // Of each sequence other tokens.
+            let ids = |sequence: usize, step: usize| {
+                (0..chunk).map(move |i| TOKENS[(step * chunk + i + 2 * sequence) % TOKENS.len()]).collect::<Vec<_>>()
+            };
+            for step in 0..3 {
+                if step == 1 {
+                    together.restart(0).unwrap();
+                    alone[0].restart(0).unwrap();
+                }
+                let all: Vec<u32> = (0..batch).flat_map(|sequence| ids(sequence, step)).collect();
+                let output = together.step(&all).unwrap();
+                assert_eq!(output.logits.rows(), batch);
+                for (sequence, alone) in alone.iter_mut().enumerate() {
+                    let expected = alone.step(&ids(sequence, step)).unwrap();
+                    assert_eq!(output.logits.row(sequence), expected.logits.row(0), "{sequence} of {batch} over {tp}");
+                    assert_eq!(output.tokens[sequence], expected.tokens[0]);
+                }
+            }
+            let mut decode = session(&spec, Form::Decode { ctx: CTX, batch: batch as u32 }, tp, &mut shards);
+            let mut single = session(&spec, Form::Decode { ctx: CTX, batch: 1 }, tp, &mut shards);
+            (0..batch).for_each(|sequence| decode.adopt(sequence, &together, sequence).unwrap());
+            let output = decode.step(&TOKENS[..batch]).unwrap();
+            for (sequence, alone) in alone.iter().enumerate() {
+                single.adopt(0, alone, 0).unwrap();
+                let expected = single.step(&TOKENS[sequence..=sequence]).unwrap();
+                assert_eq!(output.logits.row(sequence), expected.logits.row(0), "decode of {sequence} over {tp}");
             }
         }
     }

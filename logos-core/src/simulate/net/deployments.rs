@@ -92,7 +92,7 @@ const fn decode(ctx: u32, batch: u32) -> Form {
 }
 
 const fn prefill(chunk: u32) -> Form {
-    Form::Prefill { ctx: 8192, chunk }
+    Form::Prefill { ctx: 8192, chunk, batch: 1 }
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn gpt_oss_20b() {
 #[test]
 fn few_layers_whose_states_come_back() {
     for slug in ["../tiny/qwen3_5", "../tiny/llama"] {
-        let prefill = |chunk| Form::Prefill { ctx: 64, chunk };
+        let prefill = |chunk| Form::Prefill { ctx: 64, chunk, batch: 1 };
         executes(slug, 1, Weights::Config, &[decode(64, 1), decode(64, 3), prefill(8), prefill(40)]);
     }
 }

@@ -105,22 +105,30 @@ fn decode(case: &Case<'_>, random: &mut Random, order: Order) -> Result<(), Stri
     Ok(())
 }
 
-/// Two chunks, then two tokens more.
+/// Two chunks of each sequence, then two tokens more. Of several sequences the last starts afresh after the first chunk, at another position
+/// than the others.
 fn prefill(case: &Case<'_>, random: &mut Random, order: Order) -> Result<(), String> {
-    let chunk = 2 + random.below(8);
-    let (mut session, mut machine) = case.both(Form::Prefill { ctx: CTX, chunk }, order)?;
+    let (chunk, batch) = (2 + random.below(8), 1 + random.below(3));
+    let (mut session, mut machine) = case.both(Form::Prefill { ctx: CTX, chunk, batch }, order)?;
     for step in 0..2 {
-        let tokens = tokens(random, chunk, case.spec.vocab);
+        let tokens = tokens(random, batch * chunk, case.spec.vocab);
         let expected = session.step(&tokens).unwrap();
-        case.same(&format!("chunk {step} of {chunk}, {order:?}"), &expected, machine.step(&tokens))?;
+        case.same(&format!("chunk {step} of {chunk} of {batch}, {order:?}"), &expected, machine.step(&tokens))?;
+        if step == 0 && batch > 1 {
+            session.restart(batch as usize - 1).unwrap();
+            machine.restart(batch as usize - 1).unwrap();
+        }
     }
-    let (mut after, mut machine_after) = case.both(Form::Decode { ctx: CTX, batch: 1 }, order)?;
-    after.adopt(0, &session, 0).unwrap();
-    machine_after.adopt(0, &machine, 0).unwrap();
+    let (mut after, mut machine_after) = case.both(Form::Decode { ctx: CTX, batch }, order)?;
+    for sequence in 0..batch as usize {
+        after.adopt(sequence, &session, sequence).unwrap();
+        machine_after.adopt(sequence, &machine, sequence).unwrap();
+    }
     for step in 0..2 {
-        let tokens = tokens(random, 1, case.spec.vocab);
+        let tokens = tokens(random, batch, case.spec.vocab);
         let expected = after.step(&tokens).unwrap();
-        case.same(&format!("step {step} after chunks of {chunk}, {order:?}"), &expected, machine_after.step(&tokens))?;
+        let what = format!("step {step} after chunks of {chunk} of {batch}, {order:?}");
+        case.same(&what, &expected, machine_after.step(&tokens))?;
     }
     Ok(())
 }

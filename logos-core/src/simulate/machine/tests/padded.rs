@@ -36,7 +36,7 @@ fn widths_that_do_not_divide_the_vocabulary_give_one_chips_logits() {
         // Over 15 chips, 13 hold nothing but padding.
         for tp in [1, 3, 5, 15] {
             let case = Case { spec: &padded, tp, ..one };
-            for form in [Form::Decode { ctx: CTX, batch: 2 }, Form::Prefill { ctx: CTX, chunk: 7 }] {
+            for form in [Form::Decode { ctx: CTX, batch: 2 }, Form::Prefill { ctx: CTX, chunk: 7, batch: 1 }] {
                 let (mut session, _) = one.both(form, Order::Schedule).unwrap();
                 let (mut evaluated, mut executed) = case.both(form, Order::Schedule).unwrap();
                 for step in 0..2 {
