@@ -30,7 +30,11 @@ logos_rdu::logos_model! {
     pub mod own {
         model: config "fixtures/configs/smollm2-135m/config.json",
         chip: file "fixtures/chips/ex1.toml",
-        deployments: { DECODE: decode { tp: 3, ctx: 2_048, batch: 2 }, PREFILL: prefill { ctx: 2_048, chunk: 64 } },
+        deployments: {
+            DECODE: decode { tp: 3, ctx: 2_048, batch: 2 },
+            PREFILL: prefill { ctx: 2_048, chunk: 64, batch: 1 },
+            TOGETHER: prefill { tp: 3, ctx: 2_048, chunk: 64, batch: 2 },
+        },
     }
     pub mod padded {
         model: config "fixtures/configs/phi-4/config.json",
@@ -81,6 +85,7 @@ fn own() -> logos_build::Model {
         .chip_file("fixtures/chips/ex1.toml")
         .decode("DECODE", |decode| decode.tp(3).ctx(2_048).batch(2))
         .prefill("PREFILL", |prefill| prefill.ctx(2_048).chunk(64))
+        .prefill("TOGETHER", |prefill| prefill.tp(3).ctx(2_048).chunk(64).batch(2))
 }
 
 fn padded() -> logos_build::Model {
@@ -107,6 +112,7 @@ fn the_build_helper_writes_the_macros_bytes() {
         ("stored.DECODE.logos", stored::DECODE),
         ("own.DECODE.logos", own::DECODE),
         ("own.PREFILL.logos", own::PREFILL),
+        ("own.TOGETHER.logos", own::TOGETHER),
         ("padded.DECODE.logos", padded::DECODE),
     ] {
         assert!(fs::read(out.join(file)).expect("written") == bytes(deployment), "{file} differs");
@@ -136,6 +142,10 @@ fn the_command_writes_the_macros_bytes() {
         ("phi-4 SN40L --tp 5 --ctx 2048 --vocab padded --name padded", padded::DECODE),
         (&format!("smollm2-135m FILE:{ex1} --tp 3 --ctx 2048 --batch 2 --name own"), own::DECODE),
         (&format!("smollm2-135m FILE:{ex1} --mode prefill --ctx 2048 --chunk 64 --name own"), own::PREFILL),
+        (
+            &format!("smollm2-135m FILE:{ex1} --mode prefill --tp 3 --ctx 2048 --chunk 64 --batch 2 --name own"),
+            own::TOGETHER,
+        ),
         (&format!("qwen3.5-27b SN50 --tp 8 --ctx 8192 --weights-from {description} --name stored"), stored::DECODE),
     ] {
         let mut words = arguments.split(' ');

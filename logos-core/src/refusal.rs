@@ -136,7 +136,7 @@ pub enum Key {
     Ctx,
     /// `batch`: sequences of a step.
     Batch,
-    /// `chunk`: tokens of a prefill step.
+    /// `chunk`: tokens of each sequence in a prefill step.
     Chunk,
     /// `rows`: tokens of a forward step.
     Rows,

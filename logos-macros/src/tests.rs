@@ -191,7 +191,7 @@ fn keys_of_a_deployment() {
     check(
         &deployments(
             "A: decode { tp: 8 },\n\
-             B: prefill { tp: 8, ctxt: 1, batch: 2 },\n\
+             B: prefill { tp: 8, ctxt: 1, rows: 2 },\n\
              C: forward { rows: 1, rows: 2 },\n\
              D: dekode { tp: 8 },\n\
              E: decode,\n\
@@ -205,8 +205,8 @@ fn keys_of_a_deployment() {
               help: write `ctx: 8_192`
             3:20-24 LOGOS-REQ-02: unknown key of prefill `ctxt`
               help: did you mean `ctx`?
-            3:29-34 LOGOS-REQ-02: `batch` is a key of decode, not of prefill
-              help: prefill takes `tp`, `ctx`, `chunk`, `experts`
+            3:29-33 LOGOS-REQ-02: `rows` is a key of forward, not of prefill
+              help: prefill takes `tp`, `ctx`, `chunk`, `batch`, `experts`
             3:3-10 LOGOS-REQ-01: `chunk` is missing: prefill needs it
               help: write `chunk: 512`
             4:22-26 LOGOS-REQ-01: `rows` is given twice

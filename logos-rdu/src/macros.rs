@@ -24,7 +24,7 @@
 /// | form | keys | a step is |
 /// |---|---|---|
 /// | `decode` | `tp`, `ctx`, `batch` | one token of each of `batch` sequences, over `ctx` positions of carried state |
-/// | `prefill` | `tp`, `ctx`, `chunk` | `chunk` tokens of one sequence, over the decode step's own carried state |
+/// | `prefill` | `tp`, `ctx`, `chunk`, `batch` | `chunk` tokens of each of `batch` sequences, over the decode step's own carried state |
 /// | `forward` | `tp`, `rows` | `rows` tokens of one sequence, stateless, from a hidden state that is an input |
 ///
 /// `tp`, the tensor-parallel width in chips, is where left out the widest that the model admits within a rack of the chip (a node, where no

@@ -72,6 +72,8 @@ fn compiled(
 const DECODE: Form = Form::Decode { ctx: 64, batch: 2 };
 const PREFILL: Form = Form::Prefill { ctx: 64, chunk: 16, batch: 1 };
 
+const TOGETHER: Form = Form::Prefill { ctx: 64, chunk: 16, batch: 3 };
+
 /// Models of a few rows and columns, in every form; two kinds of layer or one, fused and biased projections, a tied head,
 /// a sliding window, weights in blocks, a padded vocabulary with a biased head, one chip and two.
 pub(crate) fn small() -> &'static [Subject] {
@@ -80,6 +82,7 @@ pub(crate) fn small() -> &'static [Subject] {
             subject("qwen3_5", Weights::Config, 2, DECODE),
             subject("qwen3_5", Weights::Config, 1, PREFILL),
             subject("llama", Weights::Config, 2, PREFILL),
+            subject("qwen3_5", Weights::Config, 2, TOGETHER),
             subject("llama3_tied", Weights::Q8_0, 1, DECODE),
             subject("qwen2", Weights::Config, 2, DECODE),
             subject("mistral", Weights::Config, 2, Form::Forward { rows: 24 }),

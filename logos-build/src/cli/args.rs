@@ -155,8 +155,8 @@ fn step(command: Command) -> Command {
                 .help("The form of a step"),
         )
         .arg(number("ctx", "POSITIONS", "Context (decode, prefill)"))
-        .arg(number("batch", "SEQUENCES", "Sequences of a step (decode); 1 if left out"))
-        .arg(number("chunk", "TOKENS", "Tokens of a step (prefill)"))
+        .arg(number("batch", "SEQUENCES", "Sequences of a step (decode, prefill); 1 if left out"))
+        .arg(number("chunk", "TOKENS", "Tokens of each sequence in a step (prefill)"))
         .arg(number("rows", "TOKENS", "Tokens of the step (forward)"))
 }
 

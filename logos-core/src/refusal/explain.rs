@@ -22,8 +22,8 @@ impl Code {
             }
             Code::RequestUnknownKey => {
                 "The request has a key or a word that is not part of it. Most often it is a spelling mistake, or a \
-                 key that belongs to another form of deployment: `batch` is a key of `decode`, `chunk` of \
-                 `prefill`, `rows` of `forward`. Unknown keys are never ignored, since one that was would silently \
+                 key that belongs to another form of deployment: `batch` is a key of `decode` and \
+                 `prefill`, `chunk` of `prefill`, `rows` of `forward`. Unknown keys are never ignored, since one that was would silently \
                  deploy something else. Use the key the message offers."
             }
             Code::RequestFile => {
@@ -132,12 +132,13 @@ impl Code {
                  context up to the model's own; a context extension must be in the config, as its rope scaling."
             }
             Code::BatchRange => {
-                "The batch, the number of sequences that one decode step advances by a token each, is 0 or too \
-                 large for the tables. Write at least 1. How many fit the memory at a context is a different \
+                "The batch, the number of sequences that a decode step advances by a token each and a prefill step by \
+                 a chunk each, is 0 or too large for the tables: of a prefill, sequences times tokens count. Write at \
+                 least 1. How many fit the memory at a context is a different \
                  question: see LOGOS-FIT-01."
             }
             Code::ChunkRange => {
-                "The chunk, the number of tokens of one sequence that a prefill step takes, is 0 or larger than the \
+                "The chunk, the number of tokens of each sequence that a prefill step takes, is 0 or larger than the \
                  context it writes into. Write at least 1 and at most `ctx`; a longer prompt is several steps."
             }
             Code::RowsRange => {

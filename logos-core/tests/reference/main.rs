@@ -228,7 +228,7 @@ fn run(fixture: &Fixture, storage: &str, weights: &(impl WeightSource + TensorSt
             for chunk in [1, 5] {
                 check.chunks(chunk, tp, &mut shards);
             }
-            for (chunk, batch) in [(4, 2), (3, 3)] {
+            for (chunk, batch) in [(3, 2), (2, 3)] {
                 check.chunks_together(chunk, batch, tp, &mut shards);
             }
             match way {
@@ -243,7 +243,7 @@ fn run(fixture: &Fixture, storage: &str, weights: &(impl WeightSource + TensorSt
         let mut check = check(Way::Executed(Order::SelfTimed { seed }));
         check.forward(widths[widths.len() - 1], &mut shards);
         check.chunks(5, 1, &mut shards);
-        check.chunks_together(3, 3, 1, &mut shards);
+        check.chunks_together(2, 3, 1, &mut shards);
         executed = executed.max(check.worst);
     }
     let tokens = fixture.prompts.iter().map(|prompt| prompt.greedy.len()).sum();

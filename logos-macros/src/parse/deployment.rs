@@ -167,20 +167,21 @@ fn experts(cursor: &mut Cursor) -> Result<(ExpertSplit, Span), Fault> {
 
 /// A key that this form does not take: another form's, or nobody's.
 fn wrong_key(shape: &Shape, name: &Ident, keys: &[&str]) -> Fault {
-    let owner = SHAPES.iter().find(|other| other.keys.iter().any(|key| name == key.as_str()));
-    match owner {
-        Some(owner) => {
-            Fault::unknown(format!("`{name}` is a key of {}, not of {}", owner.word, shape.word), name.span())
-                .help(format!("{} takes {}", shape.word, entries::list(keys)))
+    let takes = |other: &&Shape| other.keys.iter().any(|key| name == key.as_str());
+    let owners: Vec<&str> = SHAPES.iter().filter(takes).map(|owner| owner.word).collect();
+    match owners[..] {
+        [_, ..] => {
+            let message = format!("`{name}` is a key of {}, not of {}", owners.join(" and "), shape.word);
+            Fault::unknown(message, name.span()).help(format!("{} takes {}", shape.word, entries::list(keys)))
         }
-        None if super::body::KEYS.iter().any(|key| name == key) => {
+        [] if super::body::KEYS.iter().any(|key| name == key) => {
             Fault::unknown(format!("`{name}` is a key of the module, not of {}", shape.word), name.span())
                 .help("write it beside `deployments`")
         }
-        None if name == require::WORD => {
+        [] if name == require::WORD => {
             Fault::unknown(format!("`{name}` is no key of {}", shape.word), name.span()).help(require::PLACE)
         }
-        None => entries::unknown(&format!("key of {}", shape.word), name, keys),
+        [] => entries::unknown(&format!("key of {}", shape.word), name, keys),
     }
 }
 

@@ -3,7 +3,8 @@ logos_rdu::logos_model! {
         model: config "models/llama-3.1-8b/config.json",
         chip: SN50,
         deployments: {
-            PREFILL: prefill { ctx: 8_192, chunk: 128, batch: 2 },
+            PREFILL: prefill { ctx: 8_192, chunk: 128, rows: 2 },
+            FORWARD: forward { rows: 128, batch: 2 },
         },
     }
 }

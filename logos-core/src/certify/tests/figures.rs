@@ -141,6 +141,38 @@ fn prefill_of_512_tokens() {
     );
 }
 
+/// Four sequences of 128 tokens are as many rows as one of 512 and read the weights once; of 512 tokens each, rows bind where weights did.
+#[test]
+fn prefill_of_four_sequences() {
+    let form = |chunk| Form::Prefill { ctx: 65_536, chunk, batch: 4 };
+    check(
+        "SN50",
+        form(128),
+        &expect![[r#"
+        program           rows x groups  stages edges cells        H        B binder     span  MiB
+        embed              512 x 1             3     2     3    14760    14760 stage      16253    4
+        gated deltanet      18 x 29           57    66   863    83760    83728 memory     191750  287
+        attention           18 x 29           26    26   860    33050    20200 span       33050   23
+        attention          512 x 1             9     8   864   242564   240015 span       242564    9
+        attention          512 x 1            26    26   863   107796    67571 span       107796   51
+        head                 4 x 1            10    10   860   278518   278478 memory     279859    2
+    "#]],
+    );
+    check(
+        "SN50",
+        form(512),
+        &expect![[r#"
+        program           rows x groups  stages edges cells        H        B binder     span  MiB
+        embed             2048 x 1             3     2     3    59000    59000 stage      61605   16
+        gated deltanet      18 x 114          57    66   863   265404   265392 stage      555733  290
+        attention           18 x 114          26    26   860    69298    46512 span       69298   24
+        attention         2048 x 1             9     8   850   527793   514280 span       527793   39
+        attention           18 x 114          26    26   862   243850   164160 span       243850   83
+        head                 4 x 1            10    10   860   278518   278478 memory     279859    2
+    "#]],
+    );
+}
+
 #[test]
 fn where_a_stage_binds_the_cells_are_used() {
     // SN40L has the fewer multiply-accumulates a byte, so that a chunk binds it by compute.

@@ -63,7 +63,7 @@ impl Random {
 
 /// How many of two deployments are had on the chip.
 fn had(text: &str) -> usize {
-    let forms = [(Form::Decode { ctx: 96, batch: 3 }, 2), (Form::Prefill { ctx: 96, chunk: 12, batch: 1 }, 1)];
+    let forms = [(Form::Decode { ctx: 96, batch: 3 }, 2), (Form::Prefill { ctx: 96, chunk: 12, batch: 2 }, 1)];
     let holds = forms.map(|(form, tp)| {
         let deployment = DeploymentRequest::new("D", form, Some(tp));
         let request = Request {

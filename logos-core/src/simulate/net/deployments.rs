@@ -91,13 +91,22 @@ const fn decode(ctx: u32, batch: u32) -> Form {
     Form::Decode { ctx, batch }
 }
 
+const fn together(chunk: u32, batch: u32) -> Form {
+    Form::Prefill { ctx: 8192, chunk, batch }
+}
+
 const fn prefill(chunk: u32) -> Form {
     Form::Prefill { ctx: 8192, chunk, batch: 1 }
 }
 
 #[test]
 fn qwen3_5_27b() {
-    executes("qwen3.5-27b", 8, Weights::Config, &[decode(8192, 1), decode(8192, 13), prefill(64), prefill(512)]);
+    executes(
+        "qwen3.5-27b",
+        8,
+        Weights::Config,
+        &[decode(8192, 1), decode(8192, 13), prefill(64), prefill(512), together(128, 4)],
+    );
     executes("qwen3.5-27b", 8, Weights::Q8_0, &[decode(8192, 13)]);
     executes("qwen3.5-27b", 1, Weights::Config, &[Form::Forward { rows: 100 }]);
 }
@@ -111,7 +120,7 @@ fn qwen3_5_27b_at_its_own_context() {
 fn llama_3_1_8b() {
     executes("llama-3.1-8b", 8, Weights::Config, &[decode(8192, 1), decode(8192, 16), prefill(512)]);
     executes("llama-3.1-8b", 1, Weights::Config, &[Form::Forward { rows: 33 }, decode(4096, 1)]);
-    executes("llama-3.1-8b", 4, Weights::Q8_0, &[decode(8192, 4), prefill(256)]);
+    executes("llama-3.1-8b", 4, Weights::Q8_0, &[decode(8192, 4), prefill(256), together(64, 4)]);
 }
 
 #[test]
@@ -151,6 +160,7 @@ fn gpt_oss_20b() {
 fn few_layers_whose_states_come_back() {
     for slug in ["../tiny/qwen3_5", "../tiny/llama"] {
         let prefill = |chunk| Form::Prefill { ctx: 64, chunk, batch: 1 };
-        executes(slug, 1, Weights::Config, &[decode(64, 1), decode(64, 3), prefill(8), prefill(40)]);
+        let together = Form::Prefill { ctx: 64, chunk: 13, batch: 3 };
+        executes(slug, 1, Weights::Config, &[decode(64, 1), decode(64, 3), prefill(8), prefill(40), together]);
     }
 }
