@@ -123,6 +123,8 @@ pub(super) struct Program<'a> {
     pub(super) inputs: u32,
     pub(super) input: usize,
     pub(super) shows: u32,
+    /// Statements that take the last rows of the sequences, so far.
+    pub(super) last_rows: u32,
     pub(super) shown: usize,
     /// The next statement that has to have its stages, and the section each one's are in.
     pub(super) next: usize,
@@ -222,6 +224,7 @@ impl<'a> Program<'a> {
             inputs: 0,
             input: 0,
             shows: 0,
+            last_rows: 0,
             shown: 0,
             next: 0,
             section_of: [NONE; MAX_STATEMENTS],
@@ -276,6 +279,8 @@ impl<'a> Program<'a> {
         // What goes from program to program is one value, and the next layer's input is this one's result.
         equal!(l, 1, at, self.role != 0, self.inputs == 1, "Real inputs: one, and none of an embedding");
         equal!(l, 1, at, 1, self.shows, "values shown");
+        let last_rows = (self.role == 2 && self.frame.deployment.form == 2) as u32;
+        equal!(l, 1, at, last_rows, self.last_rows, "statements that take last rows: one in the head of a prefill");
         if self.role == 1 {
             let (x, y) = (&self.values[self.input], &self.values[self.shown]);
             equal!(l, 1, at, x.rows, y.rows, "rows of the value shown");

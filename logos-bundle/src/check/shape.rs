@@ -209,6 +209,7 @@ const fn last_row(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let at = st.at;
     let x = p.values[st.x[0] as usize];
     p.values[st.x[0] as usize].used = true;
+    p.last_rows += 1;
     let d = &p.frame.deployment;
     let r = &p.values[st.result];
     let input = x.role == role::INPUT && x.storage != storage::I32;
