@@ -29,10 +29,13 @@ const LATENT_BLOCK: u32 = 64;
 /// Source: `vllm/platforms/interface.py`, `_align_hybrid_block_size`.
 const LATENT_HYBRID_BLOCK: u32 = 128;
 
-/// Tokens of a batch of a server on a device of at least 70 GiB.
+/// Tokens of a batch of a server where nothing is said, on a device of at least so many GiB.
 ///
 /// Source: `vllm/engine/arg_utils.py`.
-const BATCHED_TOKENS: u32 = 8192;
+const BATCHED_TOKENS: [(u64, u32); 3] = [(160, 16_384), (70, 8192), (0, 2048)];
+
+/// A GiB is two to this power.
+const GIB_BITS: u32 = 30;
 
 /// Batches under way at a time with asynchronous scheduling.
 ///
@@ -61,12 +64,14 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// What a server is started with where nothing is said. Layers that see their own chunk switch groups of unlike kinds off.
-    pub fn of(spec: &ModelSpec) -> Policy {
+    /// What a server is started with on devices of so many bytes where nothing is said. Layers that see their own chunk switch groups of
+    /// unlike kinds off.
+    pub fn of(spec: &ModelSpec, device: u64) -> Policy {
         let chunked = |layer: &LayerSpec| matches!(Kind::of(layer), Kind::Chunked(_));
+        let batched = BATCHED_TOKENS.iter().find(|(least, _)| device >> GIB_BITS >= *least);
         Policy {
             block: None,
-            in_flight: CONCURRENT_BATCHES * BATCHED_TOKENS,
+            in_flight: CONCURRENT_BATCHES * batched.map_or(0, |(_, tokens)| *tokens),
             prefix_caching: true,
             drafts: 0,
             hybrid: !spec.layers.iter().any(chunked),

@@ -1,6 +1,19 @@
 use super::*;
 use crate::fit::inventory::tests::spec_of;
 
+/// Bytes of the devices of the worked values.
+const H100: u64 = 80 << 30;
+
+/// F11: a server's batch goes by the device: at least 160 GiB, at least 70 GiB, or less, as SN50's 59.6 GiB and SN40L's 64 GiB are.
+#[test]
+fn tokens_in_flight_go_by_the_device() {
+    let spec = spec_of("gemma-3-27b-it");
+    let tokens = |device: u64| Policy::of(&spec, device).in_flight / 2;
+    assert_eq!([160 << 30, (160 << 30) - 1, 70 << 30, (70 << 30) - 1].map(tokens), [16_384, 8192, 8192, 2048]);
+    let chips = ["SN10", "SN30", "SN40L", "SN50"].map(|name| crate::chip::lookup(name).unwrap().main_memory().0);
+    assert_eq!(chips.map(tokens), [16_384, 16_384, 2048, 2048]);
+}
+
 /// What one row of the worked values says: width, length, tokens of a block, groups, blocks of a sequence, bytes of a
 /// block of the pool, bytes of a sequence.
 type Worked = (u32, u32, u32, usize, u64, u64, u64);
@@ -8,7 +21,7 @@ type Worked = (u32, u32, u32, usize, u64, u64, u64);
 fn check(name: &str, change: impl Fn(&mut Policy), worked: Worked) {
     let (tp, len, block, groups, blocks, pool_block, need) = worked;
     let spec = spec_of(name);
-    let mut policy = Policy::of(&spec);
+    let mut policy = Policy::of(&spec, H100);
     change(&mut policy);
     let paged = Paged::of(&spec, tp, policy).unwrap();
     assert_eq!(paged.groups[0].block, block, "{name} tp {tp}");
@@ -63,7 +76,7 @@ fn worked_values_of_hybrids() {
 fn a_state_and_its_page() {
     let of = |name: &str, tp| {
         let spec = spec_of(name);
-        let paged = Paged::of(&spec, tp, Policy::of(&spec)).unwrap();
+        let paged = Paged::of(&spec, tp, Policy::of(&spec, H100)).unwrap();
         (paged.state, paged.page)
     };
     let next = "qwen3-next-80b-a3b-thinking";
@@ -81,7 +94,7 @@ fn a_state_and_its_page() {
 fn bytes_of_a_token_over_all_layers() {
     let of = |name: &str, tp| {
         let spec = spec_of(name);
-        Paged::of(&spec, tp, Policy::of(&spec)).unwrap().token
+        Paged::of(&spec, tp, Policy::of(&spec, H100)).unwrap().token
     };
     assert_eq!([1, 2, 4].map(|tp| of("qwen2-7b-instruct", tp)), [57_344, 28_672, 14_336]);
     assert_eq!([1, 2, 4, 8].map(|tp| of("qwen3.5-27b", tp)), [65_536, 32_768, 16_384, 16_384]);
@@ -102,7 +115,7 @@ fn bytes_of_a_token_over_all_layers() {
 #[test]
 fn chunked_layers_pay_the_full_price_unless_they_are_grouped() {
     let spec = spec_of("llama-4-scout-17b-16e-instruct");
-    let policy = Policy::of(&spec);
+    let policy = Policy::of(&spec, H100);
     assert!(!policy.hybrid);
     let full = Paged::of(&spec, 8, policy).unwrap();
     // One KV head a chip: 48 layers of 2 x 128 bf16 elements a token.
@@ -118,7 +131,7 @@ fn chunked_layers_pay_the_full_price_unless_they_are_grouped() {
 #[test]
 fn what_the_version_would_not_start_with() {
     let spec = spec_of("qwen3.5-27b");
-    let policy = Policy::of(&spec);
+    let policy = Policy::of(&spec, H100);
     assert_eq!(Paged::of(&spec, 1, Policy { hybrid: false, ..policy }), Err(Unpaged::Groups));
     assert_eq!(Paged::of(&spec, 3, policy), Err(Unpaged::Split(16, 3)));
     assert_eq!(Paged::of(&spec, 0, policy), Err(Unpaged::Zero));

@@ -2,10 +2,11 @@
 
 use super::{Fallback, ReservedBlock};
 use crate::fit::inventory::Inventory;
-use crate::fit::paged::{Paged, Policy};
+use crate::fit::paged::{Paged, Policy, Unpaged};
+use crate::fit::serving::Demand;
 use crate::fit::{TooLarge, bytes};
 use crate::spec::Dtype;
-use crate::{At, Code, Refusal, shard};
+use crate::{At, Code, Refusal, Weights, shard};
 
 use super::super::subject::Subject;
 
@@ -44,7 +45,7 @@ pub struct Argument {
 
 /// The server's start, held to what its allocator would reserve.
 pub(super) fn plan(subject: &Subject<'_>, stock: &Inventory<'_>) -> Result<(Serve, ReservedBlock), Refusal> {
-    let paged = Paged::of(&subject.spec, subject.tp, Policy::of(&subject.spec))?;
+    let paged = Paged::of(&subject.spec, subject.tp, policy(subject))?;
     let weights = &stock.weights.a_chip;
     let weights = weights.sharded.checked_add(weights.replicated).ok_or(TooLarge)?;
     let (usable, available) = memory(subject, weights);
@@ -73,8 +74,13 @@ fn memory(subject: &Subject<'_>, weights: u64) -> (u64, u64) {
     let (of, parts) = UTILIZATION;
     let memory = u128::from(subject.needs.memory_bytes);
     // Never more than the memory.
-    let usable = u64::try_from(memory * u128::from(of) / u128::from(parts)).unwrap_or(u64::MAX);
+    let usable = u64::try_from((memory * u128::from(of)).div_ceil(parts.into())).unwrap_or(u64::MAX);
     (usable, usable.saturating_sub(weights))
+}
+
+/// What the server is started with: the version's own defaults on this chip, as if its backend were a GPU's.
+fn policy(subject: &Subject<'_>) -> Policy {
+    Policy::of(&subject.spec, subject.needs.memory_bytes)
 }
 
 fn serve(subject: &Subject<'_>, max_model_len: u32) -> Serve {
@@ -124,15 +130,27 @@ fn refusal(subject: &Subject<'_>, weights: u64, usable: u64, paged: &Paged) -> R
     };
     Ok(match wider(subject, 1) {
         Some(tp) => refusal.help(format!("write `tp: {tp}`")),
-        None => refusal.help("no admitted width leaves enough: `weights: q8_0` halves the weights"),
+        None if quantised(subject) => {
+            refusal.help("no admitted width leaves enough: write `weights: q8_0`, which nearly halves the weights")
+        }
+        None => refusal.help("no admitted width leaves enough: choose a chip with more memory"),
     })
+}
+
+/// Whether weights as Q8_0 would leave enough at the width, where they are not stored in some way already.
+fn quantised(subject: &Subject<'_>) -> bool {
+    let as_config = subject.asked.weights == Weights::Config && subject.asked.checkpoint.is_none();
+    let paged = Paged::of(&subject.spec, subject.tp, policy(subject));
+    let needs = Demand { weights: Weights::Q8_0, ..subject.demand() }.at(subject.tp);
+    let (true, Ok(paged), Ok(needs)) = (as_config, paged, needs) else { return false };
+    paged.longest(memory(subject, needs.weight_bytes()).1, 1) == 1
 }
 
 /// What else the server could be started with, with what each would change.
 pub(super) fn fallbacks(subject: &Subject<'_>, serve: &Serve) -> Result<Vec<Fallback>, TooLarge> {
     let mut fallbacks: Vec<Fallback> = Vec::new();
     let len = serve.max_model_len;
-    let policy = Policy::of(&subject.spec);
+    let policy = policy(subject);
     // The plan was made with this policy: it grants memory.
     let with = |policy: Policy| Paged::of(&subject.spec, subject.tp, policy).ok();
     let Some(now) = with(policy) else { return Ok(fallbacks) };
@@ -151,6 +169,7 @@ pub(super) fn fallbacks(subject: &Subject<'_>, serve: &Serve) -> Result<Vec<Fall
     let fewer = policy.in_flight / 2;
     let flag = format!("--max-num-batched-tokens {}", fewer / 2);
     offer("memory for the tokens in flight of windows", &flag, Policy { in_flight: fewer, ..policy })?;
+    fallbacks.extend(without_groups(subject, len, now)?);
     if let Some(asked) = serve.reduced_from {
         let holds = wider(subject, asked);
         let then = match holds {
@@ -162,12 +181,34 @@ pub(super) fn fallbacks(subject: &Subject<'_>, serve: &Serve) -> Result<Vec<Fall
     Ok(fallbacks)
 }
 
+/// What is charged where the backend's platform does not say that it grants groups of unlike kinds: the engine switches them off on
+/// platforms that are no GPU's.
+fn without_groups(subject: &Subject<'_>, len: u32, now: u64) -> Result<Option<Fallback>, TooLarge> {
+    let policy = policy(subject);
+    let then = match Paged::of(&subject.spec, subject.tp, Policy { hybrid: false, ..policy }) {
+        Ok(paged) => {
+            let then = paged.reserved(len, 1)?.0;
+            if !policy.hybrid || then <= now {
+                return Ok(None);
+            }
+            format!("every layer is charged the whole context: {then} bytes a sequence and chip in place of {now}")
+        }
+        Err(Unpaged::Groups) => "the server does not start: recurrent layers need groups of their own".to_owned(),
+        Err(Unpaged::TooLarge(too_large)) => return Err(too_large),
+        // What the plan was made with would not have passed either.
+        Err(Unpaged::Pages(..) | Unpaged::Split(..) | Unpaged::Zero) => return Ok(None),
+    };
+    let without =
+        "a platform that supports the hybrid KV cache manager (the engine switches it off where none is said to)";
+    Ok(Some(Fallback { without: without.to_owned(), then }))
+}
+
 /// The least wider width of the chip's domain at which vLLM serves a sequence of `len` tokens.
 fn wider(subject: &Subject<'_>, len: u32) -> Option<u32> {
     let widths = shard::widths(&subject.spec, subject.chip.domain());
     widths.into_iter().filter(|&tp| tp > subject.tp).find(|&tp| {
         let needs = subject.demand().at(tp);
-        let paged = Paged::of(&subject.spec, tp, Policy::of(&subject.spec));
+        let paged = Paged::of(&subject.spec, tp, policy(subject));
         let (Ok(needs), Ok(paged)) = (needs, paged) else { return false };
         let (_, available) = memory(subject, needs.weight_bytes());
         paged.longest(available, len) == len
