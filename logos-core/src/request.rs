@@ -2,6 +2,7 @@
 //! same value, so the same request gives the same bytes from each.
 
 mod check;
+mod name;
 pub mod require;
 
 use std::borrow::Cow;
@@ -13,6 +14,7 @@ use crate::spec::{ExpertSplit, ModelSpec, Vocabulary};
 
 pub(crate) use check::without_experts;
 pub use check::{MOST_ROWS, check, check_deployment, check_names, check_requirements};
+pub use name::misnamed;
 pub use require::Requirement;
 
 /// A form of deployment with its sizes.

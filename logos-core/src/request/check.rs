@@ -3,6 +3,7 @@
 //! What depends on memory is [`fit`](crate::fit)'s to say; what depends on how the model is split,
 //! [`shard`](crate::shard)'s.
 
+use super::name::misnamed;
 use super::{DeploymentRequest, Form, require};
 use crate::chip::{self, Chip};
 use crate::spec::{AttentionSpan, ExpertSplit, Mixer, ModelSpec};
@@ -40,10 +41,10 @@ pub fn check_names(deployments: &[DeploymentRequest]) -> Vec<Refusal> {
     for (i, deployment) in deployments.iter().enumerate() {
         let name = &deployment.name;
         let at = At::Deployment(name.clone());
-        if !is_identifier(name) {
-            let message = format!("`{}` is not a name for a constant", name.escape_debug());
+        if let Some(why) = misnamed(name) {
+            let message = format!("the deployment name `{}` {why}", name.escape_debug());
             let refusal = Refusal::new(Code::RequestForm, at.clone(), message);
-            refusals.push(refusal.help("write letters, digits and underscores, as in `DECODE_LONG`; no keyword"));
+            refusals.push(refusal.help("write ASCII letters, digits and underscores, as in `DECODE_LONG`; no keyword"));
         }
         if deployments[..i].iter().any(|earlier| earlier.name == *name) {
             let message = format!("the name `{}` is used by two deployments", name.escape_debug());
@@ -246,22 +247,6 @@ impl Check<'_> {
             self.refusals.push(refusal.help(format!("write `{}: {most}` or less", key.as_str())));
         }
     }
-}
-
-/// Whether a constant may be named so. Rust also takes letters beyond ASCII; exported names stay inside it.
-fn is_identifier(name: &str) -> bool {
-    const KEYWORDS: &[&str] = &[
-        "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
-        "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
-        "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct",
-        "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while",
-        "yield",
-    ];
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|b| b == b'_' || b.is_ascii_alphabetic())
-        && bytes.all(|b| b == b'_' || b.is_ascii_alphanumeric())
-        && name != "_"
-        && KEYWORDS.binary_search(&name).is_err()
 }
 
 #[cfg(test)]
