@@ -222,13 +222,20 @@ impl Check<'_> {
         let Some(longest) = longest.max() else { return };
         let a_sequence = u64::from(longest.div_ceil(tile)) + u64::from(tokens.div_ceil(tile));
         if u64::from(sequences) * a_sequence >= FIRINGS {
-            let code = if key == Key::Batch { Code::BatchRange } else { Code::ChunkRange };
+            let most = (FIRINGS - 1) / a_sequence;
+            let (code, key, help) = if most > 0 {
+                let code = if key == Key::Batch { Code::BatchRange } else { Code::ChunkRange };
+                (code, key, format!("write at most `batch: {most}` at this context"))
+            } else {
+                // A chunk is at most as long as what it sees, so half of the tiles are the context's.
+                let shorter = (FIRINGS - 1) / 2 * u64::from(tile);
+                (Code::CtxRange, Key::Ctx, format!("write `ctx: {shorter}` or less: one sequence alone has too many"))
+            };
             let message = format!("{sequences} sequences over {longest} positions are too many tiles of attention");
             let refusal = Refusal::new(code, self.at(key), message)
                 .fact("tiles", u64::from(sequences) * a_sequence)
                 .fact("limit", FIRINGS - 1);
-            let most = (FIRINGS - 1) / a_sequence;
-            self.refusals.push(refusal.help(format!("write at most `batch: {most}` at this context")));
+            self.refusals.push(refusal.help(help));
         }
     }
 
@@ -330,6 +337,22 @@ mod tests {
         assert!(message.contains("too many tiles"), "{message}");
         let rows = |rows| only("SN50", 8, Form::Forward { rows }, Key::Rows).0;
         assert_eq!((rows(0), rows(u32::MAX)), (Code::RowsRange, Code::RowsRange));
+    }
+
+    /// A context that not one sequence may have is what has to be shorter.
+    #[test]
+    fn too_many_tiles_of_one_sequence() {
+        let file = include_str!("../../../tests/fixtures/chips/ex1.toml");
+        let (before, after) = file.split_once("[facts.context_tile]\nvalue = 256").unwrap();
+        let file = format!("{before}[facts.context_tile]\nvalue = 1{after}");
+        let chip = Chip::read("ex1.toml", file.as_bytes()).unwrap();
+        let spec = ModelSpec { max_context: 10_000_000, ..qwen35() };
+        let refusals = |ctx| check_deployment(&spec, &chip, &DeploymentRequest::new("D", decode(ctx, 1), Some(1)));
+        let [refusal] = &refusals(10_000_000)[..] else { panic!("{:?}", refusals(10_000_000)) };
+        assert_eq!((refusal.code, &refusal.at), (Code::CtxRange, &At::Key("D".into(), Key::Ctx)));
+        let help = refusal.help.as_deref().unwrap();
+        assert_eq!(help, "write `ctx: 2097151` or less: one sequence alone has too many");
+        assert_eq!(refusals(2_097_151), []);
     }
 
     #[test]
