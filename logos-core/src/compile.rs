@@ -11,7 +11,7 @@ use crate::chip::{Chip, UnitModel};
 use crate::emit::{self, Contents, Lowering};
 use crate::fit::require::Found;
 use crate::kinds::{self, Identities, KindProgram, Role};
-use crate::lower::{Homes, StatementError};
+use crate::lower::{Homes, LowerError, StatementError};
 use crate::place::PlaceError;
 use crate::refusal::{At, Code, Key, Refusal};
 use crate::request::{self, DeploymentRequest, Description, Form, Request, Requirement, Weights};
@@ -171,7 +171,7 @@ pub(crate) fn deploy(
         .map_err(|found| found.into_iter().map(here).collect::<Vec<_>>())?;
     let laid = lay(spec, chip, *form, &programs, need.excess());
     let Layout { laid, in_ddr, in_sram } = laid.map_err(|errors| {
-        let placed = errors.iter().any(|(_, error)| matches!(error, ComposeError::Place(_)));
+        let placed = errors.iter().any(|(_, error)| of_rows(error));
         let largest = || rows::largest(spec, chip, *form, *tp, request.weights, need.excess());
         let most = if placed { largest() } else { Vec::new() };
         let refused = |(at, error): (usize, ComposeError)| refusal(error, name, *form, &programs[at], &most);
@@ -308,6 +308,20 @@ fn in_deployment(mut refusal: Refusal, deployment: &str) -> Refusal {
     refusal
 }
 
+/// Whether fewer rows may mend it.
+const fn of_rows(error: &ComposeError) -> bool {
+    match error {
+        ComposeError::Place(_) => true,
+        ComposeError::Statement(StatementError { error, .. }) => match error {
+            LowerError::Slot { .. } => true,
+            LowerError::NoEmitter { .. }
+            | LowerError::Ragged { .. }
+            | LowerError::Tile { .. }
+            | LowerError::Form { .. } => false,
+        },
+    }
+}
+
 /// Why a program does not lower; with any one of the sizes of `most` it does.
 pub(crate) fn refusal(
     error: ComposeError,
@@ -320,39 +334,48 @@ pub(crate) fn refusal(
         Some(layer) => format!("layer {layer} ({})", kind.name),
         None => kind.name.clone(),
     };
-    let at = At::Program(deployment.to_owned(), program.clone());
+    let key = match form {
+        Form::Decode { .. } => Key::Batch,
+        Form::Prefill { batch: 1, .. } => Key::Chunk,
+        Form::Prefill { .. } => Key::Batch,
+        Form::Forward { .. } => Key::Rows,
+    };
+    // Where no smaller batch lowers, it is the chunk that is too large.
+    let at = At::Key(deployment.to_owned(), most.first().map_or(key, |(key, _)| *key));
+    let lower: Vec<String> = most.iter().map(|(key, most)| format!("`{}: {most}`", key.as_str())).collect();
+    let help = match (lower.is_empty(), form) {
+        (false, _) => format!("{} lowers; a larger width needs less as well", lower.join(" or ")),
+        (true, Form::Prefill { batch: 2.., .. }) => {
+            "neither one sequence nor one token of each lowers: both smaller, or a larger width, need less".to_owned()
+        }
+        (true, Form::Decode { .. } | Form::Prefill { .. } | Form::Forward { .. }) => {
+            format!("not even `{}: 1` lowers: a larger width needs less", key.as_str())
+        }
+    };
+    let scratchpad = || format!("{program} needs more scratchpad than the chip has");
     match error {
+        ComposeError::Statement(StatementError { statement, binder, error: LowerError::Slot { bytes } }) => {
+            Refusal::new(Code::LowerSpace, at, scratchpad())
+                .fact(
+                    format!("a slot of a buffer of statement {statement} (`{binder}`)"),
+                    fit::bytes(u128::from(bytes)),
+                )
+                .help(help)
+        }
         ComposeError::Statement(StatementError { statement, binder, error }) => {
             let message = format!("{program} does not lower: statement {statement} (`{binder}`): {error}");
+            let at = At::Program(deployment.to_owned(), program);
             Refusal::new(Code::LowerStatement, at, message)
+                .help("the statement has no lowering of these sizes yet: please report it with the config")
         }
-        ComposeError::Place(error) => {
-            let (key, fewer) = match form {
-                Form::Decode { .. } => (Key::Batch, "a smaller batch"),
-                Form::Prefill { batch: 1, .. } => (Key::Chunk, "a smaller chunk"),
-                Form::Prefill { .. } => (Key::Batch, "a smaller batch, a smaller chunk"),
-                Form::Forward { .. } => (Key::Rows, "fewer rows"),
-            };
-            // Where no smaller batch lowers, it is the chunk that is too large.
-            let at = At::Key(deployment.to_owned(), most.first().map_or(key, |(key, _)| *key));
-            let lower: Vec<String> = most.iter().map(|(key, most)| format!("`{}: {most}`", key.as_str())).collect();
-            let help = if lower.is_empty() {
-                format!("{fewer} or a larger width needs less")
-            } else {
-                format!("{} lowers; a larger width needs less as well", lower.join(" or "))
-            };
-            match error {
-                PlaceError::Scratchpad { needed, available } => {
-                    let message = format!("{program} needs more scratchpad than the chip has");
-                    Refusal::new(Code::LowerSpace, at, message)
-                        .fact("its buffers", fit::bytes(u128::from(needed)))
-                        .fact("free for them", fit::bytes(u128::from(available)))
-                }
-                PlaceError::Cells { .. } | PlaceError::Range => {
-                    Refusal::new(Code::LowerSpace, at, format!("{program} has no certified schedule: {error}"))
-                }
-            }
-            .help(help)
+        ComposeError::Place(PlaceError::Scratchpad { needed, available }) => {
+            Refusal::new(Code::LowerSpace, at, scratchpad())
+                .fact("its buffers", fit::bytes(u128::from(needed)))
+                .fact("free for them", fit::bytes(u128::from(available)))
+                .help(help)
+        }
+        ComposeError::Place(error @ (PlaceError::Cells { .. } | PlaceError::Range)) => {
+            Refusal::new(Code::LowerSpace, at, format!("{program} has no certified schedule: {error}")).help(help)
         }
     }
 }

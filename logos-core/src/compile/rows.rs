@@ -8,7 +8,7 @@ use crate::spec::ModelSpec;
 
 use super::lay;
 
-/// Parts of the rows asked for that are told apart.
+/// Parts of the rows asked for that are told apart; where not even one lowers, parts of that.
 const STEPS: u32 = 64;
 
 /// Smaller sizes with which all programs lower, of each key that has one: a batch, a chunk or rows of a forward step, each with the others as
@@ -35,14 +35,21 @@ pub(super) fn largest(
     }
 }
 
-/// The most below `asked` with which all programs lower, to a 64th of it. Found by halving, as fewer rows need less nearly everywhere; none where
-/// not even a 64th lowers.
+/// The most below `asked` with which all programs lower, to a 64th of it; where not even that lowers, to a 64th of that. Found by halving, as
+/// fewer rows need less nearly everywhere; none where one does not lower.
 fn search(key: Key, asked: u32, lowers: impl Fn(u32) -> bool) -> Vec<(Key, u32)> {
-    let step = (asked.checked_next_power_of_two().unwrap_or(asked) / STEPS).max(1);
-    let (mut most, mut fails) = (0, asked.div_ceil(step));
-    while most + 1 < fails {
-        let middle = most.midpoint(fails);
-        if lowers(middle * step) { most = middle } else { fails = middle }
+    let mut asked = asked;
+    loop {
+        let step = (asked.checked_next_power_of_two().unwrap_or(asked) / STEPS).max(1);
+        let (mut most, mut fails) = (0, asked.div_ceil(step));
+        while most + 1 < fails {
+            let middle = most.midpoint(fails);
+            if lowers(middle * step) { most = middle } else { fails = middle }
+        }
+        match (most, step) {
+            (0, 1) => return Vec::new(),
+            (0, _) => asked = step,
+            (_, _) => return vec![(key, most * step)],
+        }
     }
-    if most > 0 { vec![(key, most * step)] } else { Vec::new() }
 }

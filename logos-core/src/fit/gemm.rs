@@ -165,7 +165,7 @@ impl Gemm {
             duty: Duty::OnceAStep,
             homes: &Homes::all_in(main, compile::hidden_tier(chip, x.saturating_add(y), main)),
         })
-        .map_err(|error| vec![compile::refusal(error, NAME, form, &kind, &[])])?;
+        .map_err(|error| vec![compile::refusal(error, NAME, form, &kind, &[]).help("take smaller sizes")])?;
         let fit = FitFacts { weight_bytes: w, memory, memory_bytes, ..FitFacts::NOTHING };
         let words = emit::bundle(&Contents {
             model: NAME,
