@@ -71,6 +71,60 @@ fn kinds_of_qwen35_are_two() {
     assert_eq!(logos(&format!("kinds {DECODE}")).0, 0);
 }
 
+/// What a name or a file of others holds is text to a terminal, whatever stream and form it comes in.
+#[test]
+fn no_name_is_an_order_to_the_terminal() {
+    let seen = |text: &str| !text.chars().any(|c| c != '\n' && logos_core::refusal::is_unseen(c));
+    let evil = "a\u{1b}[2J\u{202e}b\u{9b}";
+    for command in ["check", "fit", "plan", "kinds"] {
+        let ask = format!("{command} CONFIG:qwen3-0.6b --chip SN50 --tp 1 --ctx 64 --name {evil}");
+        let (status, out, err) = logos(&ask);
+        assert!(status == 0 && seen(&out) && seen(&err), "{out}{err}");
+        assert_eq!(command != "kinds", out.contains("a\\u{1b}[2J\\u{202e}b\\u{9b}"), "{out}");
+        let (status, out, _) = logos(&format!("{ask} --json"));
+        assert!(status == 0 && seen(&out), "{out}");
+        let document = json(&out);
+        let name = Value::from(evil).to_string();
+        assert!(document.to_string().contains(&name), "{command}: {document}");
+    }
+    let folder = folder("orders");
+    let config = folder.join("config.json");
+    fs::write(
+        &config,
+        format!("{{\"model_type\": \"qwen3\", {:?}: true}}", "k\u{202e}").replace("\\u{202e}", "\u{202e}\\u001b"),
+    )
+    .expect("written");
+    for line in [
+        format!("fit {} --chip SN50", config.display()),
+        format!("fit {evil} --chip {evil}/ --weights-from {evil}"),
+        format!("fit CONFIG:qwen3-0.6b --chip SN50 -o {evil}/x"),
+        format!("inspect {evil}"),
+        format!("describe {evil}"),
+        format!("explain {evil}"),
+        format!("schema {evil}"),
+        evil.to_owned(),
+    ] {
+        let (status, out, err) = logos(&line);
+        assert!(status != 0 && seen(&out) && seen(&err) && err.contains("\\u{1b}"), "{line:?}: {out}{err}");
+        assert!(status == 2 || err.contains("LOGOS-") && err.contains("\n  help: "), "{line:?}: {err}");
+    }
+}
+
+/// What never ends is not read.
+#[cfg(unix)]
+#[test]
+fn devices_are_not_read() {
+    for (line, code) in [
+        ("inspect /dev/zero", "LOGOS-REQ-03"),
+        ("describe /dev/zero", "LOGOS-CKPT-01"),
+        ("fit /dev/zero --chip SN50", "LOGOS-REQ-03"),
+        ("fit CONFIG:qwen3-0.6b --chip-file /dev/zero", "LOGOS-REQ-03"),
+    ] {
+        let (status, _, err) = logos(line);
+        assert!(status == 1 && err.contains(code) && err.contains("\n  help: "), "{line}: {err}");
+    }
+}
+
 #[test]
 fn a_program_is_text() {
     let (status, out, _) = logos(&format!("program {DECODE} --layer 3"));
@@ -79,7 +133,8 @@ fn a_program_is_text() {
     assert!(out.ends_with(".\n") && !out.ends_with("\n\n"));
     assert_eq!(logos(&format!("program {DECODE} --layer 7")).1, out, "layers 3 and 7 are one kind");
     let (status, _, err) = logos(&format!("program {DECODE} --layer 64"));
-    assert_eq!((status, err.as_str()), (1, "error: there is no layer 64: the layers are 0 to 63\n"));
+    let expected = "error: LOGOS-REQ-01: there is no layer 64: the layers are 0 to 63\n  help: write `--layer 63`\n  at: the command line\n";
+    assert_eq!((status, err.as_str()), (1, expected));
     assert_eq!(logos(&format!("program {DECODE}")).0, 2, "one of --layer, --embed, --head is required");
     let (status, _, err) = logos("program CONFIG:smollm2-135m --chip SN40L --mode forward --rows 8 --embed");
     assert_eq!(status, 1);
@@ -258,7 +313,7 @@ fn what_cannot_be_simulated_is_refused() {
     let model = model.display();
     for (line, status, part) in [
         (format!("{model} --tokens 1,2,3 --ctx 8"), 1, "3 tokens and 16 steps reach 18 positions, the context has 8"),
-        (format!("{model} --tokens 1,999999"), 1, "token 999999 of row 1 is beyond the vocabulary"),
+        (format!("{model} --tokens 1,999999"), 1, "token 999999 is beyond the vocabulary of 128"),
         (format!("{model} --tokens 1 --tp 3"), 1, "LOGOS-TP-"),
         (format!("{model} --tokens 1 --chip SN5"), 1, "write `SN50`"),
         (format!("{model} --tokens 1 --seed 3"), 1, "--order self-timed"),

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use logos_core::fit::report::{Report, Text};
+use logos_core::refusal::Plain;
 use logos_core::{Compiled, Refusal};
 
 use crate::describe;
@@ -68,7 +69,7 @@ fn one_line(refusal: &Refusal) -> String {
         line.push_str("; help: ");
         line.push_str(help);
     }
-    line.replace(|c: char| c.is_control(), " ")
+    Plain(&line).to_string()
 }
 
 /// What is written.

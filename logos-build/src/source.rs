@@ -84,7 +84,7 @@ impl File {
 
     fn read_any(self, path: &str) -> Result<Vec<u8>, Refusal> {
         if path.is_empty() {
-            return Err(self.refusal(path, format!("the {}'s path is empty", self.name())));
+            return Err(self.refusal(path, format!("the {}'s path is empty", self.name())).help(self.what_to_name()));
         }
         read(Path::new(path)).map_err(|fault| self.explain(Path::new(""), path, fault))
     }
@@ -123,26 +123,32 @@ impl File {
                 };
                 let file = format!("{}/{file}", path.trim_end_matches('/'));
                 let refusal = refusal(format!("`{path}` is a folder, not a {name}"));
-                if root.join(&file).is_file() { refusal.help(format!("write \"{file}\"")) } else { refusal }
+                let inside = root.join(&file).is_file().then(|| format!("write \"{file}\""));
+                refusal.help(inside.as_deref().unwrap_or(self.what_to_name()))
             }
-            Fault::NoFile => refusal(format!("`{path}` is not a regular file")),
+            Fault::NoFile => refusal(format!("`{path}` is not a regular file")).help(self.what_to_name()),
             Fault::TooLarge(bytes) => refusal(format!("`{path}` is too large for a {name}"))
                 .fact("bytes", bytes)
                 .fact("largest taken", LARGEST_CONFIG_BYTES)
-                .help(match self {
-                    File::Config => "name the model's config.json; a checkpoint is never read here",
-                    File::Description => "name what `cargo logos describe` wrote; a checkpoint is never read here",
-                    File::Chip => "`cargo logos chips SN50 --toml` prints one to start from",
-                }),
+                .help(self.what_to_name()),
             Fault::Io(error) if error.kind() == io::ErrorKind::NotFound => {
                 let refusal = refusal(format!("there is no file `{path}`"));
                 match near_path(root, path) {
                     Some(near) => refusal.help(format!("did you mean \"{near}\"?")),
-                    None if root.as_os_str().is_empty() => refusal,
+                    None if root.as_os_str().is_empty() => refusal.help(self.what_to_name()),
                     None => refusal.help("the path is relative to the folder of this crate's Cargo.toml"),
                 }
             }
-            Fault::Io(error) => refusal(format!("`{path}` cannot be read: {}", error.kind())),
+            Fault::Io(error) => refusal(format!("`{path}` cannot be read: {}", error.kind())).help(self.what_to_name()),
+        }
+    }
+
+    /// The file that is meant.
+    const fn what_to_name(self) -> &'static str {
+        match self {
+            File::Config => "name the model's config.json; a checkpoint is never read here",
+            File::Description => "name what `cargo logos describe` wrote; a checkpoint is never read here",
+            File::Chip => "`cargo logos chips SN50 --toml` prints one to start from",
         }
     }
 
@@ -221,7 +227,10 @@ mod tests {
                 "LOGOS-REQ-03: the config's path is absolute: `/etc/hosts`\n  why: the crate would build on this machine only\n  help: write it relative to the folder of Cargo.toml; `..` is allowed",
             ),
             ("a\nb", "LOGOS-REQ-03: the config's path has a control character, '\\n'"),
-            ("src", "LOGOS-REQ-03: `src` is a folder, not a config"),
+            (
+                "src",
+                "LOGOS-REQ-03: `src` is a folder, not a config\n  help: name the model's config.json; a checkpoint is never read here",
+            ),
             ("scr/lib.rs", "LOGOS-REQ-03: there is no file `scr/lib.rs`\n  help: did you mean \"src/lib.rs\"?"),
             ("Cargo.tml", "LOGOS-REQ-03: there is no file `Cargo.tml`\n  help: did you mean \"Cargo.toml\"?"),
             (

@@ -2,10 +2,14 @@
 
 mod explain;
 mod nearest;
+mod plain;
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 pub use nearest::nearest;
+pub use plain::{Plain, is_unseen};
+
+use plain::Plainly;
 
 /// A stable code with its short title. `cargo logos explain CODE` prints the longer text of [`Code::explanation`].
 macro_rules! codes {
@@ -205,6 +209,7 @@ pub enum At {
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut f = Plainly(f);
         match self {
             At::Request => f.write_str("the request"),
             At::Model => f.write_str("the model"),
@@ -260,12 +265,12 @@ impl Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.message)?;
+        write!(f, "{}: {}", self.code, Plain(&self.message))?;
         for (name, value) in &self.facts {
-            write!(f, "\n  {name}: {value}")?;
+            write!(f, "\n  {}: {}", Plain(name), Plain(value))?;
         }
         if let Some(help) = &self.help {
-            write!(f, "\n  help: {help}")?;
+            write!(f, "\n  help: {}", Plain(help))?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use logos_core::checkpoint::{Checkpoint, compare};
 use logos_core::config;
 
-use super::Failure;
+use super::{Failure, unwritten};
 use crate::source::read_any_config;
 
 pub(super) fn describe(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
@@ -24,8 +24,7 @@ pub(super) fn describe(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
     match text("output") {
         None => Ok(out.write_all(description.as_bytes())?),
         Some(file) => {
-            fs::write(file, &description)
-                .map_err(|error| Failure::File(format!("{file} cannot be written: {error}")))?;
+            fs::write(file, &description).map_err(|error| unwritten(file, &error))?;
             let (tensors, bytes) = (headers.tensors().len(), description.len());
             Ok(writeln!(out, "{file}: {tensors} tensors described in {bytes} bytes")?)
         }

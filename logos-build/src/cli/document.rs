@@ -9,8 +9,8 @@ use logos_bundle::view::{Bundle, Program, Section};
 use logos_core::Refusal;
 use serde_json::{Map, Value, json};
 
-use super::Failure;
 use super::opinion::Opinion;
+use super::{Failure, unwritten};
 
 /// Pretty, with one trailing newline.
 pub(super) fn write(out: &mut dyn Write, document: &Value) -> io::Result<()> {
@@ -24,7 +24,7 @@ pub(super) fn deliver(matches: &ArgMatches, out: &mut dyn Write, text: &str) -> 
         out.write_all(text.as_bytes())?;
         return Ok(());
     };
-    fs::write(file, text).map_err(|error| Failure::File(format!("`{file}` cannot be written: {error}")))?;
+    fs::write(file, text).map_err(|error| unwritten(file, &error))?;
     writeln!(out, "{file}: {} bytes", text.len())?;
     Ok(())
 }

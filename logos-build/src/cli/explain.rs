@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::ArgMatches;
-use logos_core::{Code, nearest};
+use logos_core::{At, Code, Refusal, nearest};
 
 use super::Failure;
 
@@ -21,7 +21,7 @@ pub(super) fn explain(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), F
         let near = nearest(&upper, codes.map(|code| if short { code.trim_start_matches("LOGOS-") } else { code }));
         let hint = near
             .map_or_else(|| "`cargo logos explain` lists the codes".to_owned(), |near| format!("did you mean {near}?"));
-        return Err(Failure::File(format!("no code `{}`; {hint}", name.escape_debug())));
+        return Err(Refusal::new(Code::RequestForm, At::Request, format!("no code `{name}`")).help(hint).into());
     };
     writeln!(out, "{code}: {}\n", code.title())?;
     for line in wrapped(code.explanation(), 80) {

@@ -7,7 +7,7 @@ use logos_core::simulate::machine::{Machine, Order};
 use logos_core::spec::ModelSpec;
 use logos_core::{ChipRequest, Compiled, DeploymentRequest, Description, Form, Request, Weights, kinds};
 
-use super::Failure;
+use super::{Failure, own_bundle};
 
 /// Which way.
 #[derive(Clone, Copy, Debug)]
@@ -72,8 +72,7 @@ impl Model<'_> {
     }
 
     fn machine(&self, compiled: &Compiled, order: Order) -> Result<Host, Failure> {
-        let bundle = Bundle::read(&compiled.words)
-            .map_err(|error| Failure::Run(format!("the compiler's own bundle: {error}")))?;
+        let bundle = Bundle::read(&compiled.words).map_err(|error| own_bundle(&error))?;
         let mut machine = Machine::new(&bundle, self.weights).map_err(|error| Failure::Run(error.to_string()))?;
         machine.set_order(order);
         Ok(Host::Executed(Box::new(machine)))

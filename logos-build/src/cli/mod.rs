@@ -17,13 +17,17 @@ mod report;
 mod request;
 mod schema;
 mod simulate;
+mod terminal;
 mod widths;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 
 use clap::ArgMatches;
-use logos_core::Refusal;
+use logos_bundle::view::BundleError;
+use logos_core::refusal::Plain;
+use logos_core::{At, Code, Refusal};
+use terminal::{Escapes, Terminal};
 
 /// Runs the command: arguments as the process has them, its two streams; gives the exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
@@ -35,13 +39,25 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
     let matches = match args::command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {
-            let text = error.render();
+            let text = error.render().to_string();
             // A stream that is closed leaves nobody to tell.
-            let _ = if error.use_stderr() { write!(err, "{text}") } else { write!(out, "{text}") };
-            return if error.use_stderr() { 2 } else { 0 };
+            return if error.use_stderr() {
+                let _ = Terminal::new(err, Escapes::Text).write_all(text.as_bytes());
+                2
+            } else {
+                let _ = out.write_all(text.as_bytes());
+                0
+            };
         }
     };
     let json = matches.subcommand().is_some_and(|(_, m)| matches!(m.try_get_one::<bool>("json"), Ok(Some(true))));
+    let file = matches.subcommand().is_some_and(|(_, m)| matches!(m.try_get_one::<bool>("toml"), Ok(Some(true))));
+    let escapes = match (file, json) {
+        (true, _) => Escapes::None,
+        (false, true) => Escapes::Json,
+        (false, false) => Escapes::Text,
+    };
+    let (out, err) = (&mut Terminal::new(out, escapes), &mut Terminal::new(err, Escapes::Text));
     match dispatch(&matches, out) {
         Ok(()) => 0,
         Err(Failure::Stream(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
@@ -54,11 +70,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
                 let _ = document::write(out, &document::refusals(&refusals));
             }
             for refusal in &refusals {
-                let _ = writeln!(err, "error: {refusal}\n  at: {}", request::place(&refusal.at));
+                let _ = writeln!(err, "error: {refusal}\n  at: {}", Plain(&request::place(&refusal.at)));
             }
             1
         }
-        Err(Failure::File(message) | Failure::Run(message)) => {
+        Err(Failure::Run(message)) => {
             let _ = writeln!(err, "error: {message}");
             1
         }
@@ -84,7 +100,7 @@ fn dispatch(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
         Some(("chips", matches)) => chips::chips(matches, out),
         Some(("inspect", matches)) => inspect::inspect(matches, out),
         Some(("explain", matches)) => explain::explain(matches, out),
-        Some((other, _)) => Err(Failure::File(format!("no command `{other}`"))),
+        Some((other, _)) => Err(Refusal::new(Code::RequestForm, At::Request, format!("no command `{other}`")).into()),
         None => Ok(()),
     }
 }
@@ -95,8 +111,6 @@ enum Failure {
     Refused(Vec<Refusal>),
     /// A certificate does not check; the output says so.
     Unchecked,
-    /// A file that cannot be read, written or understood.
-    File(String),
     /// A step that cannot be run on the host.
     Run(String),
     /// The output stream.
@@ -107,6 +121,24 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Failure::Stream(error)
     }
+}
+
+/// A file that cannot be written.
+fn unwritten(file: &str, error: &io::Error) -> Failure {
+    let message = format!("`{file}` cannot be written: {}", error.kind());
+    Failure::from(
+        Refusal::new(Code::RequestFile, At::Request, message)
+            .help("name a file in a folder that there is and may be written to"),
+    )
+}
+
+/// The compiler's own bundle, which it cannot read.
+fn own_bundle(error: &BundleError) -> Failure {
+    let message = format!("the compiler's own bundle: {error}");
+    Failure::from(
+        Refusal::new(Code::Bundle, At::Request, message)
+            .help("this is a fault of the compiler: please report it with the config"),
+    )
 }
 
 impl From<Refusal> for Failure {

@@ -9,11 +9,11 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use logos_bundle::check::RULES;
 use logos_bundle::view::{Bundle, Program, ProgramRole};
-use logos_core::Compiled;
 use logos_core::chip::Provenance;
+use logos_core::{At, Code, Compiled, Refusal};
 
 use super::opinion::Opinion;
-use super::{Failure, document, request};
+use super::{Failure, document, own_bundle, request, unwritten};
 use crate::describe::{grouped, signed};
 
 /// Most columns of a table.
@@ -66,19 +66,23 @@ pub(super) fn program(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), F
     let compiled = request::compile(matches)?;
     let bundle = read(&compiled)?;
     let role = |role| bundle.programs().find(|program| program.role() == role);
-    let (program, missing) = if matches.get_flag("embed") {
+    let (program, missing, others) = if matches.get_flag("embed") {
         (
             role(ProgramRole::Embed),
             "this deployment has no embedding program: its first hidden state is an input".to_owned(),
+            "write `--head` or `--layer 0`".to_owned(),
         )
     } else if matches.get_flag("head") {
-        (role(ProgramRole::Head), "this deployment has no head program".to_owned())
+        (role(ProgramRole::Head), "this deployment has no head program".to_owned(), "write `--layer 0`".to_owned())
     } else {
         let layer = matches.get_one::<u32>("layer").copied().unwrap_or(0);
         let program = bundle.layer(layer).and_then(|layer| layer.program());
-        (program, format!("there is no layer {layer}: the layers are 0 to {}", bundle.layer_count().saturating_sub(1)))
+        let last = bundle.layer_count().saturating_sub(1);
+        (program, format!("there is no layer {layer}: the layers are 0 to {last}"), format!("write `--layer {last}`"))
     };
-    let Some(program) = program else { return Err(Failure::File(missing)) };
+    let Some(program) = program else {
+        return Err(Refusal::new(Code::RequestForm, At::Request, missing).help(others).into());
+    };
     writeln!(out, "{}", program.text().to_string().trim_end())?;
     Ok(())
 }
@@ -89,13 +93,13 @@ pub(super) fn emit(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Fail
     let bundle = read(&compiled)?;
     let file = matches.get_one::<String>("output").map_or("", String::as_str);
     let bytes: Vec<u8> = compiled.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    fs::write(file, &bytes).map_err(|error| Failure::File(format!("`{file}` cannot be written: {error}")))?;
+    fs::write(file, &bytes).map_err(|error| unwritten(file, &error))?;
     writeln!(out, "{file}: {} bytes, {bundle}", bytes.len())?;
     Ok(())
 }
 
 fn read(compiled: &Compiled) -> Result<Bundle<'_>, Failure> {
-    Bundle::read(&compiled.words).map_err(|error| Failure::File(format!("the compiler's own bundle: {error}")))
+    Bundle::read(&compiled.words).map_err(|error| own_bundle(&error))
 }
 
 /// A bundle for people: fit, programs, certificate.

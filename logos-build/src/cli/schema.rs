@@ -15,9 +15,10 @@ pub(super) fn schema(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Fa
     };
     let Some(text) = report::schema(name) else {
         let refusal = Refusal::new(Code::RequestForm, At::Request, format!("no document is called `{name}`"));
-        let refusal = refusal.fact("documents", report::SCHEMAS.join(", "));
         let near = nearest(name, report::SCHEMAS.iter().copied());
-        return Err(near.map_or(refusal.clone(), |near| refusal.help(format!("write `{near}`"))).into());
+        let help = near
+            .map_or_else(|| format!("write one of {}", report::SCHEMAS.join(", ")), |near| format!("write `{near}`"));
+        return Err(refusal.help(help).into());
     };
     document::deliver(matches, out, &text)
 }

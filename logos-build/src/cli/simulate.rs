@@ -38,6 +38,7 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
     let vocabulary = text("vocab").and_then(Vocabulary::from_name).unwrap_or_default();
     let expert_split = super::request::experts(matches);
     let spec = ModelSpec { vocabulary, expert_split, ..config::read(&config).map_err(Failure::Refused)? };
+    within_vocabulary(&ask.prompt, &spec)?;
     let chip = ChipArgument::read(matches)?;
     let checkpoint = Checkpoint::open(&checkpoint_path)?;
     let from = text("weights-from");
@@ -77,32 +78,51 @@ pub(super) fn simulate(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), 
     run(&ask, decode, prefill, out)
 }
 
+/// Refuses an id that stands for no token.
+fn within_vocabulary(prompt: &[u32], spec: &ModelSpec) -> Result<(), Refusal> {
+    let Some(token) = prompt.iter().find(|&&token| token >= spec.vocab) else { return Ok(()) };
+    let message = format!("token {token} is beyond the vocabulary of {}", spec.vocab);
+    let help = format!("write ids from 0 to {}", spec.vocab.saturating_sub(1));
+    Err(Refusal::new(Code::RequestForm, At::Request, message).help(help))
+}
+
 fn ask(matches: &ArgMatches) -> Result<Ask, Failure> {
     let number = |name: &str| matches.get_one::<u32>(name).copied();
     let prompt: Vec<u32> = matches.get_many::<u32>("tokens").into_iter().flatten().copied().collect();
     let steps = number("steps").unwrap_or(1);
     // The last token generated is not read again.
     let reached = prompt.len() as u64 + u64::from(steps) - 1;
-    let key = |key, code, message| Failure::from(Refusal::new(code, At::Key(String::new(), key), message));
+    let key =
+        |key, code, message, help| Failure::from(Refusal::new(code, At::Key(String::new(), key), message).help(help));
     if let Some(ctx) = number("ctx").filter(|&ctx| reached > u64::from(ctx)) {
         let message =
             format!("{} tokens and {steps} steps reach {reached} positions, the context has {ctx}", prompt.len());
-        return Err(key(Key::Ctx, Code::CtxRange, message));
+        return Err(key(
+            Key::Ctx,
+            Code::CtxRange,
+            message,
+            format!("write `--ctx {reached}`, or fewer tokens or steps"),
+        ));
     }
-    let most = || key(Key::Ctx, Code::CtxRange, format!("{reached} positions are more than any context"));
+    let most = || {
+        let message = format!("{reached} positions are more than any context");
+        key(Key::Ctx, Code::CtxRange, message, "write fewer tokens or steps".to_owned())
+    };
     let ctx = match number("ctx") {
         Some(ctx) => ctx,
         None => u32::try_from(reached).map_err(|_| most())?,
     };
     if number("chunk") == Some(0) {
-        return Err(key(Key::Chunk, Code::RequestForm, "a chunk of 0 tokens reads no prompt".to_owned()));
+        let message = "a chunk of 0 tokens reads no prompt".to_owned();
+        return Err(key(Key::Chunk, Code::RequestForm, message, "write `--chunk 1`, or leave it out".to_owned()));
     }
     let chunk = number("chunk").map_or_else(|| prompt.len().min(LARGEST_CHUNK), |chunk| chunk as usize);
     let chunk = (chunk > 1 && chunk <= prompt.len()).then_some(chunk as u32);
     let self_timed = matches.get_one::<String>("order").is_some_and(|order| order == "self-timed");
     let seed = matches.get_one::<u64>("seed").copied();
     if seed.is_some() && !self_timed {
-        return Err(Failure::Run("--seed draws a self-timed order: add `--order self-timed`".to_owned()));
+        let refusal = Refusal::new(Code::RequestForm, At::Request, "`--seed` draws a self-timed order");
+        return Err(refusal.help("add `--order self-timed`, or leave the seed out").into());
     }
     let way = if matches.get_flag("evaluate") {
         Way::Evaluated

@@ -76,7 +76,7 @@ impl Checkpoint {
 
     fn sharded(path: &Path) -> Result<Checkpoint, Refusal> {
         let name = file_name(path);
-        let bytes = fs::metadata(path).map_err(|error| unreadable(path, &error))?.len();
+        let bytes = length(path)?;
         if bytes > MAX_INDEX {
             let expected = format!("at most {MAX_INDEX} bytes");
             let found = format!("{bytes} bytes");
@@ -257,20 +257,23 @@ fn choose(folder: &Path) -> Result<PathBuf, Refusal> {
     }
 }
 
+/// Bytes of a regular file. Asked before it is opened: a pipe would wait for somebody to write.
+fn length(path: &Path) -> Result<u64, Refusal> {
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    if metadata.is_file() && metadata.len() > 0 {
+        return Ok(metadata.len());
+    }
+    let found = if metadata.is_file() { "an empty file" } else { "no regular file" };
+    let place = path.display().to_string();
+    Err(Place::file(&place)
+        .refuse(Code::CheckpointFile, "there are no bytes to read", "a file of tensors", found)
+        .help(WHAT_TO_NAME))
+}
+
 fn map(path: &Path) -> Result<FileBytes, Refusal> {
+    length(path)?;
     let failed = |error: std::io::Error| unreadable(path, &error);
     let file = File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() || metadata.len() == 0 {
-        let found = if metadata.is_file() { "an empty file" } else { "no regular file" };
-        let place = path.display().to_string();
-        return Err(Place::file(&place).refuse(
-            Code::CheckpointFile,
-            "there are no bytes to read",
-            "a file of tensors",
-            found,
-        ));
-    }
     // SAFETY: a map is as sound as the file stays unchanged, which `Checkpoint` asks of its user.
     let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
     Ok(FileBytes::Mapped(map))
@@ -278,8 +281,11 @@ fn map(path: &Path) -> Result<FileBytes, Refusal> {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Refusal {
     let place = path.display().to_string();
-    Place::file(&place).refuse(Code::CheckpointFile, "it cannot be read", "a readable file", error)
+    Place::file(&place).refuse(Code::CheckpointFile, "it cannot be read", "a readable file", error).help(WHAT_TO_NAME)
 }
+
+/// What a checkpoint is.
+const WHAT_TO_NAME: &str = "name a folder with safetensors or one GGUF file, or such a file";
 
 fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())

@@ -21,7 +21,7 @@ use logos_bundle::view::Bundle;
 use logos_core::Form;
 use logos_core::fit::report;
 
-use super::{Failure, document, fit, request};
+use super::{Failure, document, fit, own_bundle, request};
 
 /// `cargo logos report`.
 pub(super) fn report(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
@@ -36,7 +36,7 @@ pub(super) fn report(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Fa
         let fit = report::model(subject)?;
         let step = subject.step(form.unwrap_or_else(|| subject.form())).map_err(Failure::Refused)?;
         let bundle = step.words.as_deref().map(Bundle::read).transpose();
-        let bundle = bundle.map_err(|error| Failure::File(format!("the compiler's own bundle: {error}")))?;
+        let bundle = bundle.map_err(|error| own_bundle(&error))?;
         let page = page::Page { document: &fit, step: &step, bundle, document_form: subject.form() };
         document::deliver(matches, out, &page.write())
     })
