@@ -83,11 +83,11 @@ fn what_exceeds_the_scratchpads_is_said_of_its_rows() {
     assert_eq!(compiled(&spec, Form::Forward { rows: most(&text, "rows") }, 1), Ok(()));
 
     // A slot that 32 bits do not count is as much a matter of rows: scores of 65536 rows by 65536 positions, 2 bytes each.
-    let (spec, at, text) = refused("llama-3.1-8b", Form::Prefill { ctx: 65_536, chunk: 65_536 });
+    let (spec, at, text) = refused("llama-3.1-8b", Form::Prefill { ctx: 65_536, chunk: 65_536, batch: 1 });
     assert_eq!(at, At::Key("D".into(), Key::Chunk));
     assert!(text.starts_with("LOGOS-LOW-02: layer 0 (attention) needs more scratchpad than the chip has"), "{text}");
     assert!(text.contains("\n  a slot of a buffer of statement 7 (`c0`): 8,589,934,592 bytes (8.0 GiB)\n"), "{text}");
-    assert_eq!(compiled(&spec, Form::Prefill { ctx: 65_536, chunk: most(&text, "chunk") }, 1), Ok(()));
+    assert_eq!(compiled(&spec, Form::Prefill { ctx: 65_536, chunk: most(&text, "chunk"), batch: 1 }, 1), Ok(()));
 
     // Far more than lowers: what is offered is found all the same.
     let (spec, _, text) = refused("falcon-7b-instruct", Form::Decode { ctx: 1, batch: 65_536 });
