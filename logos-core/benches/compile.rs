@@ -83,19 +83,16 @@ impl Case {
     /// Lowers and certifies every program of the deployments, as `compile` does between authoring and the bundle.
     fn lower(&self, programs: &[(DeploymentRequest, Vec<KindProgram>)]) {
         for (deployment, kinds) in programs {
-            let (rows, seqs) = match deployment.form {
-                Form::Forward { rows } => (rows, 1),
-                Form::Decode { batch, .. } => (batch, batch),
-                Form::Prefill { chunk, .. } => (chunk, 1),
-            };
+            let seqs = u64::from(deployment.form.sequences());
+            let rows = seqs * u64::from(deployment.form.tokens());
             let unit = chip().unit_at(deployment.chips());
             for kind in kinds {
                 let head_of_prefill = kind.role == Role::Head && matches!(deployment.form, Form::Prefill { .. });
                 let composed = compose(&Composition {
                     program: &kind.authored.program,
                     unit: &unit,
-                    rows: u64::from(if head_of_prefill { seqs } else { rows }),
-                    seqs: u64::from(seqs),
+                    rows: if head_of_prefill { seqs } else { rows },
+                    seqs,
                     duty: match kind.role {
                         Role::Embed | Role::Head => Duty::OnceAStep,
                         Role::Layer => Duty::Layers(kind.layers.len() as u64),

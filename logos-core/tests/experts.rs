@@ -47,11 +47,12 @@ fn deployed(folder: &str, form: Form, (tp, experts): (u32, ExpertSplit), weights
     kinds
 }
 
-fn forms(ctx: u32) -> [Form; 4] {
+fn forms(ctx: u32) -> [Form; 5] {
     [
         Form::Decode { ctx, batch: 1 },
         Form::Decode { ctx, batch: 8 },
         Form::Prefill { ctx, chunk: ctx.min(256), batch: 1 },
+        Form::Prefill { ctx, chunk: 32, batch: 3 },
         Form::Forward { rows: 24 },
     ]
 }

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::request::Weights;
 
-const FORMS: [Form; 4] = [
+const FORMS: [Form; 5] = [
     Form::Forward { rows: 13 },
     Form::Decode { ctx: 200, batch: 1 },
     Form::Decode { ctx: 200, batch: 3 },
     Form::Prefill { ctx: 200, chunk: 12, batch: 1 },
+    Form::Prefill { ctx: 200, chunk: 7, batch: 3 },
 ];
 
 /// Configs by the name of their folder: `tiny` ones, one a family, or `configs` of released models.
@@ -78,6 +79,19 @@ fn what_exceeds_the_scratchpads_is_said_of_its_rows() {
     let more = Form::Prefill { ctx: 4096, chunk: chunk + 64, batch: 1 };
     assert_eq!(compiled(&spec, more, 1).unwrap_err()[0].code, Code::LowerSpace);
 
+    // Of several sequences fewer do, and so does a smaller chunk.
+    let form = |chunk, batch| Form::Prefill { ctx: 4096, chunk, batch };
+    let (spec, at, text) = refused("phi-4", form(512, 8));
+    assert_eq!(at, At::Key("D".into(), Key::Batch));
+    let help = text.rsplit_once("help: `batch: ").unwrap().1;
+    let (batch, rest) = help.split_once("` or `chunk: ").unwrap();
+    let chunk = rest.strip_suffix("` lowers; a larger width needs less as well").unwrap();
+    let (batch, chunk): (u32, u32) = (batch.parse().unwrap(), chunk.parse().unwrap());
+    for (lowers, more) in [(form(512, batch), form(512, batch + 1)), (form(chunk, 8), form(chunk + 8, 8))] {
+        assert_eq!(compiled(&spec, lowers, 1), Ok(()));
+        assert_eq!(compiled(&spec, more, 1).unwrap_err()[0].code, Code::LowerSpace);
+    }
+
     let (spec, at, text) = refused("qwen2-7b-instruct", Form::Forward { rows: 2048 });
     assert_eq!(at, At::Key("D".into(), Key::Rows));
     assert_eq!(compiled(&spec, Form::Forward { rows: most(&text, "rows") }, 1), Ok(()));
@@ -108,7 +122,11 @@ fn a_norm_with_a_row_a_head_compiles_where_there_is_one_head() {
 
 #[test]
 fn released_models_compile_over_a_node_or_what_holds_them() {
-    let forms = [Form::Decode { ctx: 2048, batch: 8 }, Form::Prefill { ctx: 2048, chunk: 256, batch: 1 }];
+    let forms = [
+        Form::Decode { ctx: 2048, batch: 8 },
+        Form::Prefill { ctx: 2048, chunk: 256, batch: 1 },
+        Form::Prefill { ctx: 2048, chunk: 64, batch: 3 },
+    ];
     let mut refused = Vec::new();
     for (name, config) in configs("configs") {
         let spec = config::read(&config).unwrap_or_else(|found| panic!("{name}: {found:?}"));

@@ -124,6 +124,7 @@ fn every_text_parses_back_to_its_program() {
         for form in [
             Form::Decode { ctx: 1024, batch: 2 },
             Form::Prefill { ctx: 1024, chunk: 16, batch: 1 },
+            Form::Prefill { ctx: 1024, chunk: 16, batch: 5 },
             Form::Forward { rows: 3 },
         ] {
             for tp in crate::shard::widths(&spec, 8) {
@@ -251,7 +252,9 @@ fn identities_tell_every_cut_apart() {
     other.final_norm.eps = 2e-6;
     let mut seen = BTreeSet::new();
     for spec in [&spec, &other] {
-        for form in [DECODE, PREFILL, Form::Decode { ctx: 262_144, batch: 512 }, Form::Forward { rows: 512 }] {
+        let several = [1, 2, 512].map(|batch| Form::Prefill { ctx: 262_144, chunk: 256, batch });
+        let others = [DECODE, PREFILL, Form::Decode { ctx: 262_144, batch: 512 }, Form::Forward { rows: 512 }];
+        for form in others.into_iter().chain(several) {
             for tp in [1, 8] {
                 for weights in [Weights::Config, Weights::Q8_0] {
                     let identities = Identities::new(spec, form, tp, weights);

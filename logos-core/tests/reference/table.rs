@@ -15,8 +15,8 @@ const HEAD: &str = "\
 # Conformance
 
 Tiny models with random weights, one a family at least (`kimi_k2` is read as `deepseek_v3`), run every way there is and compared with transformers in float32: a full forward pass at
-every position, cached decoding, both prompts as one batch, prefill whole and in chunks of one and five followed by decoding. *Evaluated*
-is the program statement by statement, *executed* the bundle stage by stage and firing by firing, in the schedule's order and in
+every position, cached decoding, both prompts as one batch, prefill whole and in chunks of one and five followed by decoding, and two and three
+sequences prefilled together, each to a position of its own, followed by decoding as one batch. *Evaluated* is the program statement by statement, *executed* the bundle stage by stage and firing by firing, in the schedule's order and in
 self-timed ones. A difference is the largest of any logit in any of them, at every width listed; tokens are those generated with a cache, the
 same in every run. A wrong reading of one key of a config moves a logit by 1e-3 or more.
 

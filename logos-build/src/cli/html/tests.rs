@@ -96,6 +96,11 @@ fn pages_of_every_form_are_well_formed() {
             &["prefill of 512 tokens a step, up to 8,192 positions", "section 2 of 3", "id=\"roofline\""][..],
         ),
         (
+            "tiny/qwen3_5",
+            &["--chip", "SN50", "--tp", "1", "--mode", "prefill", "--ctx", "64", "--chunk", "8", "--batch", "3"],
+            &["prefill of 8 tokens of each of 3 sequences a step, up to 64 positions"],
+        ),
+        (
             "configs/gemma-3-27b-it",
             &["--chip", "SN50", "--tp", "8", "--ctx", "4096"],
             &["title=\"layer 61: ", "HBM turns"],
@@ -142,6 +147,8 @@ fn sizes_of_another_form_are_refused() {
         (&["--chip", "SN50", "--chunk", "8"][..], "decode takes no --chunk"),
         (&["--chip", "SN50", "--mode", "prefill", "--ctx", "16"], "prefill needs --chunk"),
         (&["--chip", "SN50", "--mode", "prefill", "--ctx", "16", "--chunk", "0"], "--chunk"),
+        (&["--chip", "SN50", "--mode", "prefill", "--ctx", "16", "--chunk", "8", "--batch", "0"], "--batch"),
+        (&["--chip", "SN50", "--mode", "forward", "--rows", "16", "--batch", "2"], "forward takes no --batch"),
     ] {
         let (status, _, err) = report("tiny/llama", rest);
         assert!(status == 1 && err.contains(part), "{rest:?}: {err}");

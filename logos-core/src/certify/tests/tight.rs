@@ -38,7 +38,8 @@ fn sweep(model: &str, spec: &ModelSpec, chip: &Chip, form: Form, table: &mut Str
         if 256 * over > section.bound {
             let what = match form {
                 Form::Decode { batch, .. } => format!("decode {batch}"),
-                Form::Prefill { chunk, .. } => format!("prefill {chunk}"),
+                Form::Prefill { chunk, batch: 1, .. } => format!("prefill {chunk}"),
+                Form::Prefill { chunk, batch, .. } => format!("prefill {chunk} of {batch}"),
                 Form::Forward { rows } => format!("forward {rows}"),
             };
             let binder = format!("{:?}", section.binder).to_lowercase();
@@ -59,7 +60,7 @@ fn programs_of_one_section_come_within_a_256th_of_their_bound() {
         let spec = crate::config::read(&std::fs::read(path.join("config.json")).unwrap()).unwrap();
         let ctx = spec.max_context.min(8192);
         let decodes = [1, 8, 64, 256].map(|batch| Form::Decode { ctx, batch });
-        let prefills = [128, 512].map(|chunk| Form::Prefill { ctx, chunk, batch: 1 });
+        let prefills = [(128, 1), (512, 1), (128, 4)].map(|(chunk, batch)| Form::Prefill { ctx, chunk, batch });
         for chip in ["SN40L", "SN50"].map(|name| chip::lookup(name).unwrap()) {
             for form in decodes.into_iter().chain(prefills) {
                 programs += sweep(&path.file_name().unwrap().to_string_lossy(), &spec, chip, form, &mut table);

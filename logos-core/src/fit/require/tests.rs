@@ -22,6 +22,7 @@ fn against(model: &str, chip: &str, tp: Option<u32>, form: Form, weights: Weight
 }
 
 const DECODE: Form = Form::Decode { ctx: 262_144, batch: 8 };
+const TOGETHER: Form = Form::Prefill { ctx: 262_144, chunk: 32, batch: 8 };
 
 fn qwen(form: Form, require: &str) -> Vec<Refusal> {
     against("qwen3.5-27b", "SN50", Some(8), form, Weights::Config, require)
@@ -90,6 +91,14 @@ fn what_does_not_hold_is_said_with_what_does_and_what_would() {
         "#]],
     );
     check(
+        &qwen(Form::Prefill { ctx: 131_072, chunk: 16, batch: 16 }, "ctx >= 262_144"),
+        &expect![[r#"
+        requirement 1 of D: LOGOS-REQ-04: `ctx >= 262144` does not hold: the largest context that fits with 16 sequences is 217151
+          the model's own context: 262144
+          help: write `batch: 13`, or require `ctx >= 217151`
+    "#]],
+    );
+    check(
         &qwen(Form::Forward { rows: 16 }, "ctx >= 1"),
         &expect![[r#"
         requirement 1 of D: LOGOS-REQ-04: `ctx >= 1` does not hold: a forward step carries no state
@@ -126,18 +135,21 @@ fn experts_in_ddr_are_no_fit_of_hbm() {
 /// Every size that is advised, written, meets what was required; one more does not.
 #[test]
 fn advice_is_kept_and_is_the_largest() {
-    for (form, require) in [(DECODE, "sequences >= 14"), (DECODE, "hbm_headroom >= 30 GiB")] {
+    for (form, require) in
+        [(DECODE, "sequences >= 14"), (DECODE, "hbm_headroom >= 30 GiB"), (TOGETHER, "hbm_headroom >= 30 GiB")]
+    {
         let [refusal] = &qwen(form, require)[..] else { panic!("one requirement") };
         assert_eq!(refusal.code, Code::RequireUnmet);
         let help = refusal.help.clone().unwrap();
         let mut tried = 0;
         for (key, value) in help.split('`').filter_map(|part| part.split_once(": ")) {
             let Ok(value) = value.parse::<u32>() else { continue };
-            let Form::Decode { ctx, batch } = form else { panic!("decode") };
-            let with = |value| match key {
-                "batch" => Form::Decode { ctx, batch: value },
-                "ctx" => Form::Decode { ctx: value, batch },
-                other => panic!("{other} of {help}"),
+            let with = |value| match (form, key) {
+                (Form::Decode { ctx, .. }, "batch") => Form::Decode { ctx, batch: value },
+                (Form::Decode { batch, .. }, "ctx") => Form::Decode { ctx: value, batch },
+                (Form::Prefill { ctx, chunk, .. }, "batch") => Form::Prefill { ctx, chunk, batch: value },
+                (Form::Prefill { chunk, batch, .. }, "ctx") => Form::Prefill { ctx: value, chunk, batch },
+                (_, other) => panic!("{other} of {help}"),
             };
             assert_eq!(qwen(with(value), require), [], "{help}");
             assert_ne!(qwen(with(value + 1), require), [], "{help}");

@@ -91,6 +91,26 @@ fn a_chunk_of_prefill_sees_a_triangle() {
     assert_eq!(batch.a_row(10), Some(decode(&spec, (1000, 1), 1).1.total.whole.macs));
 }
 
+/// F4, S11: several sequences of a prefill accumulate as often as each alone, read every weight once, and each its own caches.
+#[test]
+fn sequences_of_a_prefill_share_the_weights_alone() {
+    for name in ["llama-3.1-8b", "qwen3.5-27b"] {
+        let spec = spec_of(name);
+        let of = |batch| {
+            let form = Form::Prefill { ctx: 1000, chunk: 10, batch };
+            let work = step(&kinds::programs(&spec, form, 1, Weights::Config).unwrap(), form).unwrap();
+            (work.rows, work.layers.whole, work.total.whole.macs)
+        };
+        let ((one_rows, one, one_macs), (rows, three, macs)) = (of(1), of(3));
+        assert_eq!((one_rows, rows), (10, 30));
+        assert_eq!(macs.weights, 3 * one_macs.weights, "{name}: of the head one row a sequence");
+        assert_eq!((macs.attention, macs.recurrence), (3 * one_macs.attention, 3 * one_macs.recurrence));
+        assert_eq!(three.traffic.weights, one.traffic.weights, "{name}");
+        assert_eq!(three.traffic.states_read, 3 * one.traffic.states_read, "{name}");
+        assert_eq!(three.traffic.states_written, 3 * one.traffic.states_written, "{name}");
+    }
+}
+
 /// F4: a decode step reads every weight once and the cache up to the step, and writes one position.
 #[test]
 fn traffic_of_a_dense_model() {

@@ -73,6 +73,13 @@ fn counted_of(name: &str) {
             session.step(chunk).unwrap();
             compare(&format!("{name}: prefill to {ctx}"), &programs, (tp, ctx));
         }
+        let together = Form::Prefill { ctx: CTX, chunk: 2, batch: 2 };
+        let programs = of(together, tp);
+        let mut session = Session::new(together, &programs, &mut shards).unwrap();
+        for (ctx, chunk) in [2, 4, 6].into_iter().zip(TOKENS.chunks_exact(4)) {
+            session.step(chunk).unwrap();
+            compare(&format!("{name}: prefill of two to {ctx}"), &programs, (tp, ctx));
+        }
         let forward = Form::Forward { rows: TOKENS.len() as u32 };
         let programs = of(forward, tp);
         let hidden = embed(&spec, &shards, &TOKENS).unwrap();

@@ -118,6 +118,22 @@ fn a_restarted_sequence_knows_nothing_of_before() {
     assert_ne!(again.row(1), fresh.row(1));
 }
 
+/// Every sequence of a prefill takes a whole chunk: fewer tokens, or a sequence with too few positions left, change no state.
+#[test]
+fn a_chunk_is_whole_for_every_sequence() {
+    let source = source();
+    let form = Form::Prefill { ctx: 8, chunk: 3, batch: 2 };
+    let mut session = load(form, &programs(form), &source).unwrap();
+    assert_eq!(session.step(&[7, 8, 9, 10, 11]).unwrap_err(), StepError::Rows { expected: 6, found: 5 });
+    for _ in 0..2 {
+        session.step(&[7, 8, 9, 10, 11, 12]).unwrap();
+    }
+    session.restart(0).unwrap();
+    let full = StepError::Context { sequence: 1, position: 8, ctx: 8 };
+    assert_eq!(session.step(&[7, 8, 9, 10, 11, 12]).unwrap_err(), full);
+    assert_eq!(session.seen(), [0, 6]);
+}
+
 #[test]
 fn only_equal_states_are_adopted() {
     let source = source();
