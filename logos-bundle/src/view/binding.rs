@@ -169,7 +169,11 @@ impl<'a> Binding<'a> {
         let one = along(self.axis0(chip)).saturating_mul(along(self.axis1(chip)));
         match self.class() {
             BindingClass::Weight => one.saturating_mul(self.copies_on(chip).len() as u64),
-            _ => one,
+            BindingClass::State
+            | BindingClass::Table
+            | BindingClass::Hidden
+            | BindingClass::Index
+            | BindingClass::Unknown(_) => one,
         }
     }
 
