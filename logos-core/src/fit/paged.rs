@@ -29,13 +29,10 @@ const LATENT_BLOCK: u32 = 64;
 /// Source: `vllm/platforms/interface.py`, `_align_hybrid_block_size`.
 const LATENT_HYBRID_BLOCK: u32 = 128;
 
-/// Tokens of a batch of a server where nothing is said, on a device of at least so many GiB.
+/// Tokens of a batch of a server where nothing is said, on a device of at least so many bytes: 160 GiB, 70, or less.
 ///
 /// Source: `vllm/engine/arg_utils.py`.
-const BATCHED_TOKENS: [(u64, u32); 3] = [(160, 16_384), (70, 8192), (0, 2048)];
-
-/// A GiB is two to this power.
-const GIB_BITS: u32 = 30;
+const BATCHED_TOKENS: [(u64, u32); 3] = [(160 << 30, 16_384), (70 << 30, 8192), (0, 2048)];
 
 /// Batches under way at a time with asynchronous scheduling.
 ///
@@ -68,7 +65,7 @@ impl Policy {
     /// unlike kinds off.
     pub fn of(spec: &ModelSpec, device: u64) -> Policy {
         let chunked = |layer: &LayerSpec| matches!(Kind::of(layer), Kind::Chunked(_));
-        let batched = BATCHED_TOKENS.iter().find(|(least, _)| device >> GIB_BITS >= *least);
+        let batched = BATCHED_TOKENS.iter().find(|(least, _)| device >= *least);
         Policy {
             block: None,
             in_flight: CONCURRENT_BATCHES * batched.map_or(0, |(_, tokens)| *tokens),

@@ -26,7 +26,7 @@ pub(super) fn pretty(value: &impl Serialize) -> serde_json::Result<String> {
     let mut breaks = Breaks { at: &at, open: Vec::new(), breaks: Vec::new() };
     let mut line = Line { text: Vec::new(), at: &at };
     value.serialize(&mut Serializer::with_formatter(&mut line, &mut breaks))?;
-    let mut text = Vec::with_capacity(line.text.len() + line.text.len() / 4);
+    let mut text = Vec::with_capacity(line.text.len() + line.text.len() / 2);
     let mut from = 0;
     for Break { at, skip, depth } in breaks.breaks {
         text.extend_from_slice(line.text.get(from..at).unwrap_or_default());
