@@ -117,16 +117,7 @@ pub(crate) fn compile_deployment(
 ) -> Result<(Vec<u32>, Vec<String>), Vec<Refusal>> {
     let deployed = deploy(request, spec, chip, deployment)?;
     let spec = &*deployment.of(spec);
-    let unmet = Found {
-        spec,
-        chip,
-        deployment: &deployment.at_width(spec, chip),
-        weights: request.weights,
-        fit: &deployed.fit,
-        programs: &deployed.programs,
-        spatial: &deployed.laid.spatial,
-    }
-    .unmet();
+    let unmet = unmet(spec, chip, &deployment.at_width(spec, chip), request.weights, &deployed);
     if !unmet.is_empty() {
         return Err(unmet);
     }
@@ -136,6 +127,18 @@ pub(crate) fn compile_deployment(
         format!("{bytes} of experts a chip lie in DDR: HBM does not hold them beside all else")
     });
     Ok((deployed.words, cut.into_iter().chain(elsewhere).collect()))
+}
+
+/// What is required of a deployment and does not hold; `deployment` is at its width and `spec` as it cuts the model.
+pub(crate) fn unmet(
+    spec: &ModelSpec,
+    chip: &Chip,
+    deployment: &DeploymentRequest,
+    weights: Weights,
+    deployed: &Deployed,
+) -> Vec<Refusal> {
+    let Deployed { fit, programs, laid, words: _ } = deployed;
+    Found { spec, chip, deployment, weights, fit, programs, spatial: &laid.spatial }.unmet()
 }
 
 /// A deployment, lowered and certified: its words, and what they were written from.

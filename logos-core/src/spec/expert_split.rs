@@ -17,6 +17,14 @@ impl ExpertSplit {
     /// The names, in the order of the variants.
     pub const NAMES: [&'static str; 2] = ["columns", "parallel"];
 
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ExpertSplit::Columns => "columns",
+            ExpertSplit::Parallel => "parallel",
+        }
+    }
+
     /// The one of a name.
     pub fn from_name(name: &str) -> Option<ExpertSplit> {
         match name {

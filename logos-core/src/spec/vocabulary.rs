@@ -22,6 +22,14 @@ impl Vocabulary {
     /// The names, in the order of the variants.
     pub const NAMES: [&'static str; 2] = ["exact", "padded"];
 
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Vocabulary::Exact => "exact",
+            Vocabulary::Padded => "padded",
+        }
+    }
+
     /// The one of a name.
     pub fn from_name(name: &str) -> Option<Vocabulary> {
         match name {

@@ -122,10 +122,10 @@ pub struct GemmResidency {
     pub sites_available: u64,
 }
 
-const M: From = From::Request("m");
-const N: From = From::Request("n");
-const K: From = From::Request("k");
-const PRECISION: From = From::Request("precision");
+const M: From = From::Request(&["m"]);
+const N: From = From::Request(&["n"]);
+const K: From = From::Request(&["k"]);
+const PRECISION: From = From::Request(&["precision"]);
 
 const TRACE: &[Row] = &[
     derived("/version", &[], "version of the document's schema"),

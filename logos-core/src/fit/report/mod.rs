@@ -36,7 +36,7 @@ pub use program::{CertificateSummary, ProgramSummary, Rule};
 #[cfg(feature = "schema")]
 pub use schema::{SCHEMAS, schema};
 pub use step::{Step, StepKind};
-pub use subject::{Asked, Subject};
+pub use subject::{Asked, AskedStep, Subject};
 pub use trace::Traced;
 pub use vllm::{
     Argument, Fallback, FromFit, GgufAlternative, OperandShape, OperationRow, PlanModel, ReservedBlock, Serve,

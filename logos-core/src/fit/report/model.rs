@@ -21,13 +21,14 @@ use super::chip::{self, ChipBlock};
 use super::frame::Document;
 use super::ii::{self, IiReport};
 use super::program::{self, CertificateSummary, ProgramSummary};
-use super::subject::{Made, Subject};
+use super::subject::{AskedStep, Made, Subject};
 use crate::chip::Chip;
 use crate::fit::TooLarge;
 use crate::fit::inventory::{self, Inventory};
 use crate::fit::live::{self, Live, Peak};
-use crate::fit::work::{self, StepWork};
-use crate::kinds::KindProgram;
+use crate::fit::work::{self, Macs, StepWork, Works};
+use crate::kinds::{self, KindProgram};
+use crate::request::Form;
 use crate::{At, Code, Refusal};
 
 /// The members of the fit of a model.
@@ -68,7 +69,7 @@ pub struct ModelFit {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeploymentBlock {
-    /// Always `decode`.
+    /// `decode` or `prefill`.
     pub step: &'static str,
     /// Chips.
     pub tp: u32,
@@ -76,8 +77,14 @@ pub struct DeploymentBlock {
     pub ctx: u32,
     /// Sequences.
     pub batch: u32,
+    /// Tokens of a sequence in a step; absent of a decode, which has one.
+    pub chunk: Option<u32>,
     /// How weights are asked to be stored.
     pub weights: &'static str,
+    /// `columns` or `parallel`: how routed experts lie over the chips; absent where there are none.
+    pub experts: Option<&'static str>,
+    /// `exact` or `padded`: the vocabulary's rows.
+    pub vocab: &'static str,
 }
 
 /// What the blocks are made from.
@@ -85,19 +92,72 @@ struct Quantities<'s> {
     subject: &'s Subject<'s>,
     stock: Inventory<'s>,
     work: StepWork,
+    /// Of one token at the context, where the step's rows are not all such.
+    token: Option<TokenWork>,
     /// Of each program.
     live: Vec<Live>,
 }
 
 impl<'s> Quantities<'s> {
-    fn of(subject: &'s Subject<'s>) -> Result<Self, TooLarge> {
+    fn of(subject: &'s Subject<'s>) -> Result<Self, Refusal> {
         let programs = subject.programs();
         Ok(Quantities {
             subject,
             stock: inventory::inventory(&subject.spec, programs)?,
             work: work::step(programs, subject.form())?,
-            live: programs.iter().map(|kind| live::live(&kind.authored.program)).collect::<Result<_, _>>()?,
+            token: match subject.asked.step {
+                AskedStep::Decode { .. } => None,
+                AskedStep::Prefill { .. } => Some(TokenWork::of(subject)?),
+            },
+            live: programs
+                .iter()
+                .map(|kind| live::live(&kind.authored.program))
+                .collect::<Result<_, TooLarge>>()?,
         })
+    }
+}
+
+/// What a decoded token computes.
+struct TokenWork {
+    programs: Vec<KindProgram>,
+    work: StepWork,
+}
+
+impl TokenWork {
+    fn of(subject: &Subject<'_>) -> Result<TokenWork, Refusal> {
+        let form = Form::Decode { ctx: subject.ctx, batch: 1 };
+        // The deployment's own width and sizes: what is refused is a fault that its programs would have shown.
+        let programs = kinds::programs(&subject.spec, form, subject.tp, subject.asked.weights)
+            .map_err(|mut refusals| refusals.swap_remove(0))?;
+        let work = work::step(&programs, form)?;
+        Ok(TokenWork { programs, work })
+    }
+}
+
+impl Quantities<'_> {
+    /// Of a token at the context, in a layer.
+    fn token_in(&self, layer: u32) -> Result<Macs, TooLarge> {
+        let (programs, work) = self.token();
+        let runs = |kind: &KindProgram| kind.layers.binary_search(&layer).is_ok();
+        let at = programs.iter().position(runs).ok_or(TooLarge)?;
+        self.a_token(work.programs.get(at).ok_or(TooLarge)?)
+    }
+
+    /// Of a token at the context, in what `of` names.
+    fn token_of(&self, of: impl Fn(&StepWork) -> &Works) -> Result<Macs, TooLarge> {
+        self.a_token(of(self.token().1))
+    }
+
+    fn token(&self) -> (&[KindProgram], &StepWork) {
+        match &self.token {
+            Some(token) => (&token.programs, &token.work),
+            None => (self.subject.programs(), &self.work),
+        }
+    }
+
+    /// Every row of a decode step is alike.
+    fn a_token(&self, works: &Works) -> Result<Macs, TooLarge> {
+        works.whole.macs.a_row(self.token().1.rows).ok_or(TooLarge)
     }
 }
 
@@ -116,11 +176,14 @@ fn body(subject: &Subject<'_>) -> Result<ModelFit, Refusal> {
     Ok(ModelFit {
         model: identity::block(&quantities)?,
         deployment: DeploymentBlock {
-            step: "decode",
+            step: subject.asked.step.as_str(),
             tp: subject.tp,
             ctx: subject.ctx,
-            batch: subject.asked.batch,
+            batch: subject.sequences(),
+            chunk: subject.asked.step.chunk(),
             weights: subject.asked.weights.as_str(),
+            experts: subject.spec.has_experts().then(|| subject.asked.experts.as_str()),
+            vocab: subject.asked.vocabulary.as_str(),
         },
         chip: chip::block(&subject.chip),
         tensor_parallel: parallel::block(&quantities)?,

@@ -70,7 +70,8 @@ impl Subject<'_> {
             return self.step_of(form, words, self.programs()).map_err(|error| vec![error.into()]);
         }
         let asked = &self.asked;
-        let deployment = DeploymentRequest::new("STEP", form, Some(self.tp));
+        let deployment =
+            DeploymentRequest { experts: asked.experts, ..DeploymentRequest::new("STEP", form, Some(self.tp)) };
         let request = Request {
             model: asked.model,
             config: asked.config,

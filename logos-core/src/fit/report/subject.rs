@@ -7,11 +7,76 @@ use crate::compile::{self, Deployed};
 use crate::config;
 use crate::fit::serving::{Demand, Needs};
 use crate::kinds::{self, KindProgram};
-use crate::request::{self, ChipRequest, DeploymentRequest, Description, Form, Request, Weights};
-use crate::spec::{ModelSpec, Vocabulary};
+use crate::request::{self, ChipRequest, DeploymentRequest, Description, Form, Request, Requirement, Weights};
+use crate::spec::{ExpertSplit, ModelSpec, Vocabulary};
 use crate::{Code, Refusal};
 
-/// What a document of a model is asked for: a decode step.
+/// The step that documents are of. A forward step carries no state and serves nobody: there is no document of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedStep {
+    /// A token of each sequence.
+    Decode {
+        /// Sequences of a step.
+        batch: u32,
+    },
+    /// Tokens of one sequence, the last of which is at the context's end.
+    Prefill {
+        /// Tokens of a step.
+        chunk: u32,
+    },
+}
+
+impl AskedStep {
+    /// The step over a context.
+    pub const fn form(self, ctx: u32) -> Form {
+        match self {
+            AskedStep::Decode { batch } => Form::Decode { ctx, batch },
+            AskedStep::Prefill { chunk } => Form::Prefill { ctx, chunk },
+        }
+    }
+
+    /// Its sequences.
+    pub const fn sequences(self) -> u32 {
+        match self {
+            AskedStep::Decode { batch } => batch,
+            AskedStep::Prefill { .. } => 1,
+        }
+    }
+
+    /// Tokens of a chunk; none of a decode.
+    pub const fn chunk(self) -> Option<u32> {
+        match self {
+            AskedStep::Decode { .. } => None,
+            AskedStep::Prefill { chunk } => Some(chunk),
+        }
+    }
+
+    /// The same step of one sequence.
+    pub(super) const fn of_one(self) -> AskedStep {
+        match self {
+            AskedStep::Decode { batch: _ } => AskedStep::Decode { batch: 1 },
+            AskedStep::Prefill { .. } => self,
+        }
+    }
+
+    /// The form's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            AskedStep::Decode { .. } => "decode",
+            AskedStep::Prefill { .. } => "prefill",
+        }
+    }
+
+    /// The name of a deployment that has no other.
+    const fn deployment(self) -> &'static str {
+        match self {
+            AskedStep::Decode { .. } => "DECODE",
+            AskedStep::Prefill { .. } => "PREFILL",
+        }
+    }
+}
+
+/// What a document of a model is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The model's name, for people.
@@ -28,10 +93,14 @@ pub struct Asked<'a> {
     pub vocabulary: Vocabulary,
     /// Positions; the model's own most if left out.
     pub ctx: Option<u32>,
-    /// Sequences of a step.
-    pub batch: u32,
+    /// The step.
+    pub step: AskedStep,
     /// Tensor-parallel width; the widest the model admits within a rack if left out.
     pub tp: Option<u32>,
+    /// How routed experts lie over the chips.
+    pub experts: ExpertSplit,
+    /// What has to hold of it, or there is no document.
+    pub require: &'a [Requirement],
 }
 
 /// A model in a deployment.
@@ -59,7 +128,8 @@ pub(super) enum Made {
 }
 
 impl<'a> Subject<'a> {
-    /// Reads, lowers and certifies what is asked for. That it does not fit the memory is no error here: documents say so.
+    /// Reads, lowers and certifies what is asked for. That it does not fit the memory is no error here: documents say so, unless something
+    /// is required of it.
     ///
     /// # Errors
     /// Every refusal but that one.
@@ -73,8 +143,12 @@ impl<'a> Subject<'a> {
             }
         };
         let ctx = asked.ctx.unwrap_or(spec.max_context);
-        let form = Form::Decode { ctx, batch: asked.batch };
-        let deployment = DeploymentRequest::new("DECODE", form, asked.tp);
+        let form = asked.step.form(ctx);
+        let deployment = DeploymentRequest {
+            experts: asked.experts,
+            require: asked.require.to_vec(),
+            ..DeploymentRequest::new(asked.step.deployment(), form, asked.tp)
+        };
         let request = Request {
             model: asked.model,
             config: asked.config,
@@ -85,18 +159,27 @@ impl<'a> Subject<'a> {
             deployments: std::slice::from_ref(&deployment),
         };
         let (spec, _) = compile::held_to(&request, spec)?;
+        let spec = deployment.of(&spec).into_owned();
         let deployment = deployment.at_width(&spec, &chip);
-        let refusals = request::check_deployment(&spec, &chip, &deployment);
+        let mut refusals = request::check_deployment(&spec, &chip, &deployment);
+        refusals.extend(request::check_requirements(std::slice::from_ref(&deployment)));
         if !refusals.is_empty() {
             return Err(refusals);
         }
         let tp = deployment.chips();
-        let demand = Demand { spec: &spec, chip: &chip, weights: asked.weights, ctx, sequences: asked.batch };
+        let sequences = asked.step.sequences();
+        let demand = Demand { spec: &spec, chip: &chip, weights: asked.weights, ctx, sequences };
         let needs = demand.at(tp).map_err(|error| vec![error.into()])?;
         let made = match compile::deploy(&request, &spec, &chip, &deployment) {
-            Ok(deployed) => Made::Certified(Box::new(deployed)),
+            Ok(deployed) => {
+                let unmet = compile::unmet(&spec, &chip, &deployment, asked.weights, &deployed);
+                if !unmet.is_empty() {
+                    return Err(unmet);
+                }
+                Made::Certified(Box::new(deployed))
+            }
             Err(mut refusals) => match refusals.iter().position(|refusal| refusal.code == Code::FitMemory) {
-                Some(0) if refusals.len() == 1 => {
+                Some(0) if refusals.len() == 1 && asked.require.is_empty() => {
                     let programs = kinds::programs(&spec, form, tp, asked.weights)?;
                     Made::TooLarge(programs, Box::new(refusals.swap_remove(0)))
                 }
@@ -119,7 +202,7 @@ impl<'a> Subject<'a> {
     /// What is asked of the chips.
     pub(super) fn demand(&self) -> Demand<'_> {
         let Subject { spec, chip, ctx, .. } = self;
-        Demand { spec, chip, weights: self.asked.weights, ctx: *ctx, sequences: self.asked.batch }
+        Demand { spec, chip, weights: self.asked.weights, ctx: *ctx, sequences: self.sequences() }
     }
 
     /// Bytes of experts in DDR beside an HBM: as the certificate has them, else as many as have to.
@@ -140,7 +223,12 @@ impl<'a> Subject<'a> {
 
     /// The form of step that documents are of.
     pub const fn form(&self) -> Form {
-        Form::Decode { ctx: self.ctx, batch: self.asked.batch }
+        self.asked.step.form(self.ctx)
+    }
+
+    /// Sequences of a step.
+    pub(super) const fn sequences(&self) -> u32 {
+        self.asked.step.sequences()
     }
 
     /// The program that runs a layer, by its number among all.

@@ -22,8 +22,8 @@ pub(super) enum From {
     Fact(Field),
     /// Rows of the certificate.
     Certificate(Part),
-    /// What was asked for.
-    Request(&'static str),
+    /// What was asked for, each by its key.
+    Request(&'static [&'static str]),
 }
 
 /// Keys that decide on one thing, whatever the family, by the last step of their path. Documents list those that the config has and
@@ -120,7 +120,7 @@ pub(super) fn spell(tables: &[Rows]) -> Vec<Traced> {
                 From::Operations(names) => traced.operations.extend_from_slice(names),
                 From::Fact(field) => traced.facts.push(field.as_str()),
                 From::Certificate(part) => traced.certificate.push(part_name(*part)),
-                From::Request(what) => traced.request.push(what),
+                From::Request(keys) => traced.request.extend_from_slice(keys),
             }
         }
         traced

@@ -32,7 +32,7 @@ pub struct VllmPlan {
     pub serve: Serve,
     /// The chip.
     pub chip: ChipBlock,
-    /// The operations of a decode step, with their shapes over all chips.
+    /// The operations of a step, with their shapes over all chips.
     pub ops_the_backend_must_support: Vec<OperationRow>,
     /// State of a layer and sequence, over all chips.
     pub state_bytes_per_layer: StateOfLayer,
@@ -192,7 +192,7 @@ fn model(subject: &Subject<'_>, stock: &Inventory<'_>) -> PlanModel {
 }
 
 fn states(subject: &Subject<'_>) -> Result<StateOfLayer, TooLarge> {
-    let sequences = u64::from(subject.asked.batch);
+    let sequences = u64::from(subject.sequences());
     let of_kind = |kind: &KindProgram| -> Result<StateOfKind, TooLarge> {
         let states = States::of(std::slice::from_ref(kind))?;
         let layers = kind.layers.len() as u64;

@@ -1,12 +1,11 @@
 //! The documents that a request may ask for beside its bundles, by name.
 
-use super::subject::{Asked, Subject};
+use super::subject::{Asked, AskedStep, Subject};
 use super::{model, vllm_plan};
 use crate::request::{DeploymentRequest, Form, Request};
-use crate::spec::ExpertSplit;
 use crate::{At, Code, Refusal};
 
-/// A document of a decode deployment.
+/// A document of a decode or prefill deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Report {
     /// `logos.rdu.fit`, as `cargo logos fit --json` writes it.
@@ -66,7 +65,7 @@ pub struct Text {
     pub text: String,
 }
 
-/// The documents of every decode deployment of a request that compiles, by document.
+/// The documents of every deployment of a request that compiles but of forward steps, by document.
 ///
 /// # Errors
 /// Of each document that is not made, why.
@@ -75,13 +74,6 @@ pub fn texts(request: &Request<'_>, wanted: &[Report]) -> Result<Vec<Text>, Vec<
     let (mut subjects, mut refusals) = (Vec::new(), Vec::new());
     for (index, deployment) in request.deployments.iter().enumerate() {
         let Some(asked) = Asked::of(request, deployment) else { continue };
-        if deployment.experts != ExpertSplit::Columns {
-            let message =
-                format!("documents are of experts cut by columns, and those of `{}` are whole", deployment.name);
-            let refusal = Refusal::new(Code::RequestForm, At::Deployment(deployment.name.clone()), message);
-            refusals.push((first, refusal.help("leave `experts` or the report out")));
-            continue;
-        }
         match Subject::new(asked) {
             Ok(subject) => subjects.push((index, subject)),
             Err(found) => refusals.extend(found.into_iter().map(|refusal| (first, refusal))),
@@ -90,7 +82,7 @@ pub fn texts(request: &Request<'_>, wanted: &[Report]) -> Result<Vec<Text>, Vec<
     let mut texts = Vec::new();
     for &report in wanted {
         if subjects.is_empty() && refusals.is_empty() {
-            let message = format!("`{}` is a report of decode deployments, and there is none", report.as_str());
+            let message = format!("`{}` is a report of decode and prefill deployments, and there is none", report.as_str());
             let refusal = Refusal::new(Code::RequestForm, At::Request, message);
             return Err(vec![(report, refusal.help("add one, or leave the report out"))]);
         }
@@ -105,10 +97,15 @@ pub fn texts(request: &Request<'_>, wanted: &[Report]) -> Result<Vec<Text>, Vec<
 }
 
 impl<'a> Asked<'a> {
-    /// A deployment of a request; none where it is no decode step, of which alone there are documents.
-    pub fn of(request: &Request<'a>, deployment: &DeploymentRequest) -> Option<Asked<'a>> {
-        let Form::Decode { ctx, batch } = deployment.form else { return None };
+    /// A deployment of a request; none where it is a forward step, of which there are no documents.
+    pub fn of(request: &Request<'a>, deployment: &'a DeploymentRequest) -> Option<Asked<'a>> {
+        let (ctx, step) = match deployment.form {
+            Form::Forward { rows: _ } => return None,
+            Form::Decode { ctx, batch } => (ctx, AskedStep::Decode { batch }),
+            Form::Prefill { ctx, chunk } => (ctx, AskedStep::Prefill { chunk }),
+        };
         let Request { model, config, chip, weights, checkpoint, vocabulary, deployments: _ } = *request;
-        Some(Asked { model, config, chip, weights, checkpoint, vocabulary, ctx: Some(ctx), batch, tp: deployment.tp })
+        let DeploymentRequest { tp, experts, ref require, .. } = *deployment;
+        Some(Asked { model, config, chip, weights, checkpoint, vocabulary, ctx: Some(ctx), step, tp, experts, require })
     }
 }

@@ -2,7 +2,6 @@
 
 use super::Quantities;
 use crate::fit::TooLarge;
-use crate::fit::work::{Macs, Works};
 use crate::kinds::Role;
 
 /// A layer.
@@ -31,6 +30,8 @@ pub struct LayerRow {
     pub conv_macs: u64,
     /// All of them.
     pub macs: u64,
+    /// Multiply-accumulates of a step, all rows: of experts as many as the rows choose.
+    pub step_macs: u64,
     /// Bytes of off-chip memory that a step moves for the layer, all chips together.
     pub step_bytes: u64,
     /// Multiply-accumulates of a step over these bytes.
@@ -51,6 +52,8 @@ pub struct HeadBlock {
     pub tied: bool,
     /// Multiply-accumulates of a token.
     pub macs: u64,
+    /// Multiply-accumulates of a step: of a prefill the last row of each sequence alone.
+    pub step_macs: u64,
     /// Bytes of off-chip memory that a step moves for it, all chips together.
     pub step_bytes: u64,
     /// Multiply-accumulates of a step over these bytes.
@@ -59,7 +62,7 @@ pub struct HeadBlock {
     pub activations_peak_bytes: u64,
 }
 
-/// The whole step, a token.
+/// The whole step, and a token at the context: of a prefill the last of its chunk.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {
@@ -75,17 +78,14 @@ pub struct Totals {
     pub conv_macs: u64,
     /// Of the head.
     pub lm_head_macs: u64,
+    /// Multiply-accumulates of a step, all rows.
+    pub step_macs: u64,
     /// Bytes of off-chip memory that a step moves, all chips together.
     pub step_bytes: u64,
     /// The same of one chip.
     pub step_bytes_per_chip: u64,
     /// Multiply-accumulates of a step over its bytes.
     pub arithmetic_intensity_macs_per_byte: f64,
-}
-
-/// Of a token: every row of a step is alike.
-fn a_token(quantities: &Quantities<'_>, works: &Works) -> Result<Macs, TooLarge> {
-    works.whole.macs.a_row(quantities.work.rows).ok_or(TooLarge)
 }
 
 pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<LayerRow>, TooLarge> {
@@ -96,7 +96,7 @@ pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<LayerRow>, TooLarg
             let works = quantities.work.programs.get(at).ok_or(TooLarge)?;
             let live = quantities.live.get(at).ok_or(TooLarge)?;
             let total = quantities.stock.layer(layer).ok_or(TooLarge)?;
-            let macs = a_token(quantities, works)?;
+            let macs = quantities.token_in(layer)?;
             Ok(LayerRow {
                 layer,
                 kind: kind.name.clone(),
@@ -109,6 +109,7 @@ pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<LayerRow>, TooLarg
                 gdn_recurrence_macs: macs.recurrence,
                 conv_macs: macs.convolution,
                 macs: macs.total()?,
+                step_macs: works.whole.macs.total()?,
                 step_bytes: works.whole.traffic.total()?,
                 arithmetic_intensity_macs_per_byte: works.whole.intensity()?.rounded(),
                 activations_peak_bytes: live.whole.bytes,
@@ -126,7 +127,8 @@ pub(super) fn head(quantities: &Quantities<'_>) -> Result<HeadBlock, TooLarge> {
         rows: spec.vocab,
         cols: spec.hidden,
         tied: spec.head.tied,
-        macs: a_token(quantities, works)?.total()?,
+        macs: quantities.token_of(|step| &step.head)?.total()?,
+        step_macs: works.whole.macs.total()?,
         step_bytes: works.whole.traffic.total()?,
         arithmetic_intensity_macs_per_byte: works.whole.intensity()?.rounded(),
         activations_peak_bytes: peak.unwrap_or(0),
@@ -135,14 +137,15 @@ pub(super) fn head(quantities: &Quantities<'_>) -> Result<HeadBlock, TooLarge> {
 
 pub(super) fn totals(quantities: &Quantities<'_>) -> Result<Totals, TooLarge> {
     let work = &quantities.work;
-    let layers = a_token(quantities, &work.layers)?;
+    let layers = quantities.token_of(|step| &step.layers)?;
     Ok(Totals {
-        macs_per_token_at_ctx: a_token(quantities, &work.total)?.total()?,
+        macs_per_token_at_ctx: quantities.token_of(|step| &step.total)?.total()?,
         weight_macs: layers.weights,
         attention_macs_at_ctx: layers.attention,
         gdn_recurrence_macs: layers.recurrence,
         conv_macs: layers.convolution,
-        lm_head_macs: a_token(quantities, &work.head)?.total()?,
+        lm_head_macs: quantities.token_of(|step| &step.head)?.total()?,
+        step_macs: work.total.whole.macs.total()?,
         step_bytes: work.total.whole.traffic.total()?,
         step_bytes_per_chip: work.total.a_chip.traffic.total()?,
         arithmetic_intensity_macs_per_byte: work.total.whole.intensity()?.rounded(),

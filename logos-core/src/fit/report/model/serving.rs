@@ -7,7 +7,7 @@ use crate::fit::live::{self, Live};
 use crate::fit::serving::{Domain, PlanError};
 use crate::fit::{Need, TooLarge};
 use crate::kinds;
-use crate::request::{DeploymentRequest, Form};
+use crate::request::DeploymentRequest;
 use crate::residency::Laid;
 use crate::spatial::Section;
 
@@ -43,7 +43,7 @@ pub struct ServingRow {
     pub max_ctx: Option<u32>,
     /// On-chip memory.
     pub sram_bytes_per_chip: u64,
-    /// The most bytes of activations of one sequence that are live at once on a chip.
+    /// The most bytes of activations of a step of one sequence that are live at once on a chip.
     pub activation_bytes_per_sequence: Option<u64>,
     /// What the buffers of the largest section of a step of one sequence take of the on-chip memory; absent where that step has no
     /// certified schedule.
@@ -131,15 +131,16 @@ struct OnChip {
 fn on_chip(quantities: &Quantities<'_>, tp: u32) -> Result<OnChip, Refusal> {
     let subject = quantities.subject;
     let most = |live: &[Live]| live.iter().map(|live| live.a_chip.bytes).max().unwrap_or(0);
-    if tp == subject.tp && subject.asked.batch == 1 {
+    if tp == subject.tp && subject.sequences() == 1 {
         return Ok(OnChip { activations: most(&quantities.live), buffers: subject.reserve_bytes() });
     }
-    let form = Form::Decode { ctx: subject.ctx, batch: 1 };
+    let form = subject.asked.step.of_one().form(subject.ctx);
     // The width is admitted: what is refused is a fault that the deployment's own programs would have shown.
     let programs = kinds::programs(&subject.spec, form, tp, subject.asked.weights)
         .map_err(|mut refusals| refusals.swap_remove(0))?;
     let live = programs.iter().map(|kind| live::live(&kind.authored.program)).collect::<Result<Vec<_>, TooLarge>>()?;
-    let deployment = DeploymentRequest::new("STEP", form, Some(tp));
+    let deployment =
+        DeploymentRequest { experts: subject.asked.experts, ..DeploymentRequest::new("STEP", form, Some(tp)) };
     let laid = Need::of(&subject.spec, &subject.chip, &deployment, subject.asked.weights)
         .ok()
         .and_then(|need| compile::lay(&subject.spec, &subject.chip, form, &programs, need.excess()).ok());

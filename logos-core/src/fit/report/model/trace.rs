@@ -91,6 +91,7 @@ const ROWS: &[Row] = &[
     derived("/deployment/tp", &[TP, SHAPES], "as asked, or the widest that the model admits within a rack"),
     derived("/deployment/ctx", &[CTX, REACH], "as asked, or the model's own most"),
     derived("/deployment/batch", &[BATCH], "as asked"),
+    derived("/deployment/chunk", &[BATCH], "as asked"),
     derived("/tensor_parallel/chips", &[TP, SHAPES], "as asked, or the widest that the model admits within a rack"),
     derived(
         "/tensor_parallel/sharded_weight_bytes_per_chip",
@@ -530,6 +531,11 @@ const ROWS: &[Row] = &[
         "the sum of the four",
     ),
     derived(
+        "/per_layer/*/step_macs",
+        &[PRODUCTS, ATTENDING, RECURRING, CONVOLVING, SHAPES, SPANS, CHOSEN, CTX, BATCH],
+        "the same sum over the rows of a step, each with the positions it sees",
+    ),
+    derived(
         "/per_layer/*/step_bytes",
         &[SHAPES, STORED, SPANS, CHOSEN, TURNED, CTX, BATCH, WEIGHTS],
         "weights, tables and states that a step reads, states it writes, what goes in and comes out",
@@ -547,6 +553,11 @@ const ROWS: &[Row] = &[
     derived("/lm_head/rows", &[SHAPES], "vocabulary"),
     derived("/lm_head/cols", &[SHAPES], "hidden width"),
     derived("/lm_head/macs", &[PRODUCTS, SHAPES], "one an element of the head's matrix"),
+    derived(
+        "/lm_head/step_macs",
+        &[PRODUCTS, SHAPES, BATCH, TP],
+        "the same of every row that the head takes: of a chunk the last",
+    ),
     derived(
         "/lm_head/step_bytes",
         &[SHAPES, STORED, BATCH, WEIGHTS],
@@ -572,6 +583,11 @@ const ROWS: &[Row] = &[
     derived("/totals/gdn_recurrence_macs", &[RECURRING, SHAPES], "the sum over the layers"),
     derived("/totals/conv_macs", &[CONVOLVING, SHAPES], "the sum over the layers"),
     derived("/totals/lm_head_macs", &[PRODUCTS, SHAPES], "as of the head"),
+    derived(
+        "/totals/step_macs",
+        &[PRODUCTS, ATTENDING, RECURRING, CONVOLVING, SHAPES, SPANS, CHOSEN, CTX, BATCH, TP],
+        "the sum over layers and head",
+    ),
     derived(
         "/totals/step_bytes",
         &[SHAPES, STORED, SPANS, CHOSEN, TURNED, CTX, BATCH, WEIGHTS],

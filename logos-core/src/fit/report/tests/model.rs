@@ -20,8 +20,10 @@ fn asked<'a>(model: &'a str, config: &'a [u8], chip: &'a str) -> Asked<'a> {
         checkpoint,
         vocabulary: crate::Vocabulary::Exact,
         ctx: None,
-        batch: 1,
+        step: AskedStep::Decode { batch: 1 },
         tp: None,
+        experts: crate::ExpertSplit::Columns,
+        require: &[],
     }
 }
 
@@ -139,12 +141,32 @@ fn the_trace_names_what_was_asked_and_the_facts() {
         let before = fit(base).to_value();
         for (what, asked) in [
             ("ctx", Asked { ctx: Some(32), ..base }),
-            ("batch", Asked { batch: 3, ..base }),
+            ("batch", Asked { step: AskedStep::Decode { batch: 3 }, ..base }),
             ("tp", Asked { tp: Some(2), ..base }),
             ("weights", Asked { weights: Weights::Q8_0, ..base }),
         ] {
             let Ok(subject) = Subject::new(asked) else { continue };
             let after = super::super::model(&subject).unwrap().to_value();
+            assert_eq!(unnamed(&before, &after, "request", what), Vec::<String>::new(), "{name}: {what}");
+        }
+        let wide = Asked { tp: Some(2), ..base };
+        let chunk = |chunk| Asked { step: AskedStep::Prefill { chunk }, ..wide };
+        for (what, base, asked) in [
+            ("chunk", chunk(4), chunk(6)),
+            ("experts", wide, Asked { experts: crate::ExpertSplit::Parallel, ..wide }),
+            ("vocab", wide, Asked { vocabulary: crate::Vocabulary::Padded, ..wide }),
+            ("vocab", chunk(4), Asked { vocabulary: crate::Vocabulary::Padded, ..chunk(4) }),
+        ] {
+            let (Ok(base), Ok(subject)) = (Subject::new(base), Subject::new(asked)) else {
+                assert!(what == "experts" && name != "deepseek_v3", "{name}: {what}");
+                continue;
+            };
+            let [before, after] = [base, subject].map(|subject| {
+                let document = super::super::model(&subject).unwrap();
+                every_figure_is_traced(&document.to_value(), &serde_json::from_slice(&bytes).unwrap());
+                document.to_value()
+            });
+            assert_ne!(before["deployment"], after["deployment"], "{name}: {what}");
             assert_eq!(unnamed(&before, &after, "request", what), Vec::<String>::new(), "{name}: {what}");
         }
         let file = crate::chip::text("SN50").unwrap().replace("name = \"SN50\"", "name = \"MINE\"");

@@ -122,7 +122,9 @@ pub(in crate::fit::report) const REACH: From = From::Config(Keys {
     ],
 });
 
-pub(in crate::fit::report) const CTX: From = From::Request("ctx");
-pub(in crate::fit::report) const BATCH: From = From::Request("batch");
-pub(in crate::fit::report) const TP: From = From::Request("tp");
-pub(in crate::fit::report) const WEIGHTS: From = From::Request("weights");
+pub(in crate::fit::report) const CTX: From = From::Request(&["ctx"]);
+/// Rows of a step: a token of each sequence, or a chunk.
+pub(in crate::fit::report) const BATCH: From = From::Request(&["batch", "chunk"]);
+/// How the model lies over the chips.
+pub(in crate::fit::report) const TP: From = From::Request(&["tp", "experts", "vocab"]);
+pub(in crate::fit::report) const WEIGHTS: From = From::Request(&["weights"]);
