@@ -439,6 +439,45 @@ fn a_product_is_certified() {
     assert_eq!(json(&logos("schema logos.rdu.fit").1)["title"], "Fit");
 }
 
+/// F5: documents are of decode and prefill steps, however experts lie, and of what is required; a forward step has none.
+#[test]
+fn a_document_is_of_the_step_that_is_asked_for() {
+    let config = logos_tests::config("deepseek-v3").display().to_string();
+    let line = format!("{config} --chip SN50 --tp 8 --mode prefill --ctx 8192 --chunk 64 --batch 2");
+    let (status, out, err) = logos(&format!("fit {line} --experts parallel --require sequences>=2 --json"));
+    assert_eq!((status, err.as_str()), (0, ""));
+    let document = json(&out);
+    let deployment = &document["deployment"];
+    for (key, value) in [("step", "prefill"), ("experts", "parallel"), ("vocab", "exact")] {
+        assert_eq!(deployment[key], value);
+    }
+    for (key, value) in [("ctx", 8192), ("chunk", 64), ("batch", 2)] {
+        assert_eq!(deployment[key], value);
+    }
+    // 128 rows choose among all of a chip's experts; the head takes two.
+    assert_eq!(document["lm_head"]["step_macs"].as_u64(), document["lm_head"]["macs"].as_u64().map(|macs| 2 * macs));
+    let (status, out, _) = logos(&format!("plan {line} --experts parallel --json"));
+    let command = json(&out)["serve"]["command"].as_str().expect("a command").to_owned();
+    assert!(command.contains(" --enable-expert-parallel --max-num-batched-tokens 128 "), "{command}");
+    assert_eq!(status, 0);
+    for (line, part) in [
+        (format!("fit {config} --chip SN50 --mode forward --rows 8"), "there is no document of one"),
+        (format!("plan {config} --chip SN50 --mode forward --rows 8"), "there is no document of one"),
+        (format!("fit {config} --chip SN50 --tp 8 --ctx 8192 --require hbm_fit"), "`hbm_fit` does not hold"),
+        (format!("plan {config} --chip SN50 --tp 8 --ctx 8192 --require hbm_fit"), "`hbm_fit` does not hold"),
+        (format!("report {config} --chip SN50 --tp 8 --ctx 8192 --require hbm_fit"), "`hbm_fit` does not hold"),
+        (
+            format!("fit {config} --chip SN50 --tp 1 --ctx 8192 --require ctx>=16"),
+            "the weights alone exceed the HBM and DDR",
+        ),
+        (format!("fit {config} --chip SN50 --ctx 8192 --require ctx>=9,ctx<9"), "contradicts `ctx >= 9`"),
+        (format!("fit {config} --chip SN50 --tp 8 --ctx 8192 --require speed"), "speed"),
+    ] {
+        let (status, _, err) = logos(&line);
+        assert!(status == 1 && err.contains(part), "{line}: {part} is not in\n{err}");
+    }
+}
+
 /// F5, F6: what a model needs, as a table for people, with where each figure comes from where that is asked for.
 #[test]
 fn a_fit_is_a_table() {
@@ -522,10 +561,15 @@ fn a_plan_is_a_command() {
     let command = "vllm serve Qwen/Qwen3.5-27B --tensor-parallel-size 8 --dtype bfloat16 --max-model-len 262144\n";
     assert!(out.starts_with(command), "{out}");
     assert!(out.contains("the gated delta rule over 48 value heads"), "{out}");
-    let (status, _, err) = logos("plan CONFIG:deepseek-v3 --chip SN50");
-    assert!(status == 1 && err.contains("LOGOS-FIT-01") && err.contains("write `tp: 32`"), "{err}");
-    let (status, _, err) = logos("plan CONFIG:qwen3.8-2.4t-a95b --chip SN50");
-    assert!(status == 1 && err.contains("no admitted width leaves enough"), "{err}");
+    // Experts that HBM does not hold leave it; where a wider width needs none of that, the plan says so.
+    let (status, out, _) = logos("plan CONFIG:deepseek-v3 --chip SN50");
+    assert!(status == 0 && out.contains(" --cpu-offload-params experts\n"), "{out}");
+    assert!(out.contains("of experts a chip leave its memory") && out.contains("`--tp 32` needs none"), "{out}");
+    let (status, out, _) = logos("plan CONFIG:qwen3.8-2.4t-a95b --chip SN50");
+    assert!(status == 0 && out.contains("no admitted width of the chip's domain does without"), "{out}");
+    // A dense model's weights are all read in every step: none of them leave.
+    let (status, _, err) = logos("plan CONFIG:llama-3.1-405b --chip SN50 --tp 8");
+    assert!(status == 1 && err.contains("LOGOS-FIT-01") && err.contains("write `tp: 16`"), "{err}");
 }
 
 /// The example of a chip that does not exist.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// A document that is kept: its name, and the command that writes it.
-const DOCUMENTS: [(&str, &str); 14] = [
+const DOCUMENTS: [(&str, &str); 20] = [
     // Eight chips are the widest that Qwen3.5-27B admits, whatever the domain: its heads are 24, 16 and 48.
     ("qwen3.5-27b.fit", "fit CONFIG:qwen3.5-27b --chip SN50 --tp 8 --json"),
     ("llama-3.1-70b.fit", "fit CONFIG:llama-3.1-70b --chip SN50 --json"),
@@ -23,13 +23,32 @@ const DOCUMENTS: [(&str, &str); 14] = [
     ("deepseek-v3.plan", "plan CONFIG:deepseek-v3 --chip SN50 --tp 32 --json"),
     ("gpt-oss-20b.plan", "plan CONFIG:gpt-oss-20b --chip SN50 --json"),
     ("mixtral-8x7b-v0.1.plan", "plan CONFIG:mixtral-8x7b-v0.1 --chip SN50 --json"),
+    // Experts that no rack's HBM holds leave it.
+    ("qwen3.8-2.4t-a95b.plan", "plan CONFIG:qwen3.8-2.4t-a95b --chip SN50 --json"),
+    (
+        "tiny-deepseek_v3.prefill.fit",
+        "fit TINY:deepseek_v3 --chip SN50 --mode prefill --tp 2 --experts parallel --ctx 32 --chunk 8 --batch 2 --json",
+    ),
+    (
+        "tiny-deepseek_v3.prefill.plan",
+        "plan TINY:deepseek_v3 --chip SN50 --mode prefill --tp 2 --experts parallel --ctx 32 --chunk 8 --batch 2 --json",
+    ),
+    (
+        "tiny-qwen3.q8_0-checkpoint.fit",
+        "fit TINY:qwen3 --chip SN40L --tp 2 --ctx 32 --weights-from fixtures/tiny/qwen3/described-q8_0.json --json",
+    ),
+    ("tiny-llama.chip-file.fit", "fit TINY:llama --chip-file fixtures/chips/ex1.toml --tp 2 --ctx 32 --json"),
+    ("tiny-gpt_oss.vocab-padded.fit", "fit TINY:gpt_oss --chip SN50 --tp 2 --vocab padded --ctx 32 --json"),
 ];
 
 fn logos(line: &str) -> String {
     let words = ["cargo-logos", "logos"].into_iter().map(Into::into).chain(line.split_whitespace().map(|word| {
         match word.strip_prefix("CONFIG:") {
             Some(slug) => logos_tests::config(slug).into_os_string(),
-            None => word.into(),
+            None => match word.strip_prefix("TINY:") {
+                Some(name) => format!("fixtures/tiny/{name}/config.json").into(),
+                None => word.into(),
+            },
         }
     }));
     let (mut out, mut err) = (Vec::new(), Vec::new());

@@ -37,6 +37,9 @@ fn command(line: &str) -> String {
 fn the_command_writes_the_macros_texts() {
     let decode = "CONFIG --chip SN50 --tp 8 --ctx 262144 --batch 8 --name qwen35 --json";
     let short = "CONFIG --chip SN50 --ctx 4096 --name qwen35 --json";
+    let prefill = "CONFIG --chip SN50 --mode prefill --tp 8 --ctx 262144 --chunk 512 --name qwen35 --json";
+    assert!(command(&format!("fit {prefill}")) == qwen35::fit_json::PREFILL);
+    assert!(command(&format!("plan {prefill}")) == qwen35::vllm_plan_json::PREFILL);
     assert!(command(&format!("fit {decode}")) == qwen35::fit_json::DECODE);
     assert!(command(&format!("plan {decode}")) == qwen35::vllm_plan_json::DECODE);
     assert!(command(&format!("fit {short}")) == qwen35::fit_json::SHORT);
@@ -56,6 +59,7 @@ fn the_build_helper_writes_the_macros_texts() {
         .emit_to("qwen35", Path::new(env!("CARGO_MANIFEST_DIR")), &out, &mut Vec::new())
         .expect("compiles");
     for (file, text) in [
+        ("qwen35.PREFILL.fit.json", qwen35::fit_json::PREFILL),
         ("qwen35.DECODE.fit.json", qwen35::fit_json::DECODE),
         ("qwen35.DECODE.vllm_plan.json", qwen35::vllm_plan_json::DECODE),
         ("qwen35.SHORT.fit.json", qwen35::fit_json::SHORT),
@@ -63,7 +67,6 @@ fn the_build_helper_writes_the_macros_texts() {
     ] {
         assert!(fs::read_to_string(out.join(file)).expect("written") == text, "{file} differs");
     }
-    assert!(!out.join("qwen35.PREFILL.fit.json").exists(), "documents are of decode deployments");
     let text = fs::read_to_string(out.join("qwen35.rs")).expect("written");
     assert!(
         text.contains("    fit_json {\n") && text.contains("        DECODE: \"qwen35.DECODE.fit.json\",\n"),

@@ -74,7 +74,7 @@ pub fn report(report: Report) -> Vec<String> {
     vec![
         String::new(),
         format!(
-            "`{schema}` of each decode deployment, named as it is: the JSON that `cargo logos {command} --json` writes."
+            "`{schema}` of each deployment but forward ones, named as it is: the JSON that `cargo logos {command} --json` writes."
         ),
     ]
 }

@@ -81,7 +81,7 @@ impl Model {
         self.with(sizes(Forward::default()).request(name))
     }
 
-    /// Documents of every decode deployment that become constants too: `qwen35::fit_json::DECODE`, a `&str` of JSON. They take the build
+    /// Documents of every deployment but forward ones that become constants too: `qwen35::fit_json::DECODE`, a `&str` of JSON. They take the build
     /// longer and the binary no byte unless they are used.
     pub fn reports(mut self, reports: impl IntoIterator<Item = Report>) -> Self {
         for report in reports {

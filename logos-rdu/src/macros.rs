@@ -49,7 +49,7 @@
 ///
 /// Figures are compared by `>=`, `<=`, `==`, `>` or `<`.
 ///
-/// `reports` makes `qwen35::fit_json::DECODE` and `qwen35::vllm_plan_json::DECODE`, a `&str` a decode deployment: the text that `cargo logos fit
+/// `reports` makes `qwen35::fit_json::DECODE` and `qwen35::vllm_plan_json::DECODE`, a `&str` a deployment but forward ones: the text that `cargo logos fit
 /// --json` and `cargo logos plan --json` write of it. They take the build longer, and the binary no byte unless they are used.
 ///
 /// # Errors

@@ -55,7 +55,7 @@ pub(super) fn command() -> Command {
                 .arg(output()),
         )
         .subcommand(
-            step(Command::new("report"))
+            request(Command::new("report"))
                 .about("Write a page about a model in a deployment: memory, ladder, mesh, schedule, roofline")
                 .arg(output()),
         )
@@ -140,12 +140,8 @@ pub(super) fn command() -> Command {
 
 /// Adds what a request consists of.
 fn request(command: Command) -> Command {
-    step(command).arg(experts())
-}
-
-/// Adds what is deployed, and a step of any form.
-fn step(command: Command) -> Command {
     deployed(command)
+        .arg(experts())
         .arg(
             Arg::new("mode")
                 .long("mode")
@@ -162,11 +158,7 @@ fn step(command: Command) -> Command {
 
 /// Adds what a document of a model is asked for.
 fn model(command: Command) -> Command {
-    deployed(command).arg(number("ctx", "POSITIONS", "Context; the model's own most if left out")).arg(number(
-        "batch",
-        "SEQUENCES",
-        "Sequences of a step; 1 if left out",
-    ))
+    request(command).mut_arg("ctx", |ctx| ctx.help("Context; of a decode the model's own most if left out"))
 }
 
 /// Adds a model, a chip, a width and a storage.

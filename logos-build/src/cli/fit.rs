@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::Write;
 
 use clap::ArgMatches;
-use logos_core::fit::report::{self, Asked, Document, LadderRow, ModelFit, ServingRow, Subject, VllmPlan};
-use logos_core::{Description, Refusal, Vocabulary, Weights};
+use logos_core::fit::report::{self, Asked, AskedStep, Document, LadderRow, ModelFit, ServingRow, Subject, VllmPlan};
+use logos_core::{At, Code, Description, Form, Key, Refusal, Vocabulary, Weights};
 
 use super::report::{align, print, row, table};
 use super::request::ChipArgument;
@@ -15,8 +15,8 @@ use crate::source::{read_any_config, read_any_description};
 
 /// `cargo logos fit`.
 pub(super) fn fit(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
-    let (ctx, batch) = (request::number(matches, "ctx"), request::number(matches, "batch").unwrap_or(1));
-    with_subject(matches, ctx, batch, |subject| {
+    let (ctx, step) = asked_step(matches)?;
+    with_subject(matches, ctx, step, |subject| {
         let document = report::model(subject)?;
         if wants_json(matches) {
             return document::deliver(matches, out, &document.to_text());
@@ -28,8 +28,8 @@ pub(super) fn fit(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failu
 
 /// `cargo logos plan`.
 pub(super) fn plan(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
-    let (ctx, batch) = (request::number(matches, "ctx"), request::number(matches, "batch").unwrap_or(1));
-    with_subject(matches, ctx, batch, |subject| {
+    let (ctx, step) = asked_step(matches)?;
+    with_subject(matches, ctx, step, |subject| {
         let document = report::vllm_plan(subject)?;
         if wants_json(matches) {
             return document::deliver(matches, out, &document.to_text());
@@ -42,11 +42,35 @@ fn wants_json(matches: &ArgMatches) -> bool {
     matches.get_flag("json") || matches.contains_id("output")
 }
 
-/// Reads, lowers and certifies a decode step of what the command line asks for.
+/// The context and the step that a document is of.
+fn asked_step(matches: &ArgMatches) -> Result<(Option<u32>, AskedStep), Failure> {
+    let form = request::form(matches, true).map_err(Failure::Refused)?;
+    step_of(matches, form).ok_or_else(|| {
+        let at = At::Key(String::new(), Key::Form);
+        let message = "a forward step carries no state and serves nobody: there is no document of one";
+        let refusal = Refusal::new(Code::RequestForm, at, message);
+        Failure::from(
+            refusal.help("write `--mode decode` or `--mode prefill`, or see `cargo logos check --mode forward`"),
+        )
+    })
+}
+
+/// The context and the step of a form; none of a forward step.
+pub(super) fn step_of(matches: &ArgMatches, form: Option<Form>) -> Option<(Option<u32>, AskedStep)> {
+    match form {
+        // The model's own most.
+        None => Some((None, AskedStep::Decode { batch: request::number(matches, "batch").unwrap_or(1) })),
+        Some(Form::Decode { ctx, batch }) => Some((Some(ctx), AskedStep::Decode { batch })),
+        Some(Form::Prefill { ctx, chunk, batch }) => Some((Some(ctx), AskedStep::Prefill { chunk, batch })),
+        Some(Form::Forward { rows: _ }) => None,
+    }
+}
+
+/// Reads, lowers and certifies the step that the command line asks for.
 pub(super) fn with_subject(
     matches: &ArgMatches,
     ctx: Option<u32>,
-    batch: u32,
+    step: AskedStep,
     then: impl FnOnce(&Subject<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let path = request::text(matches, "config");
@@ -55,7 +79,8 @@ pub(super) fn with_subject(
     let from = matches.get_one::<String>("weights-from").map(String::as_str);
     let description = from.map(read_any_description).transpose().map_err(|refusal| refusals.push(refusal)).ok();
     let chip = ChipArgument::read(matches).map_err(|refusal| refusals.push(refusal)).ok();
-    let (Some(config), Some(description), Some(chip)) = (config, description, chip) else {
+    let require = request::require(matches, step.as_str()).map_err(|found| refusals.extend(found)).ok();
+    let (Some(config), Some(description), Some(chip), Some(require)) = (config, description, chip, require) else {
         return Err(Failure::Refused(refusals));
     };
     let asked = Asked {
@@ -66,8 +91,10 @@ pub(super) fn with_subject(
         checkpoint: from.zip(description.as_deref()).map(|(file, text)| Description { file, text }),
         vocabulary: Vocabulary::from_name(request::text(matches, "vocab")).unwrap_or_default(),
         ctx,
-        batch,
+        step,
         tp: request::number(matches, "tp"),
+        experts: request::experts(matches),
+        require: &require,
     };
     let subject = Subject::new(asked).map_err(Failure::Refused)?;
     then(&subject)
@@ -85,11 +112,15 @@ fn people(out: &mut dyn Write, document: &Document<ModelFit>) -> Result<(), Fail
     let ModelFit { model, deployment, chip, tensor_parallel: tp, residency, totals, .. } = &document.body;
     writeln!(
         out,
-        "{} ({}) on {} x {}, {} of {} positions\n",
+        "{} ({}) on {} x {}, {}{} of {} positions\n",
         model.id,
         model.hf_model_type,
         tp.chips,
         chip.chip,
+        deployment
+            .chunk
+            .map(|chunk| format!("prefill in chunks of {}, ", grouped(u64::from(chunk))))
+            .unwrap_or_default(),
         sequences(deployment.batch),
         grouped(u64::from(deployment.ctx))
     )?;
@@ -240,6 +271,14 @@ fn planned(out: &mut dyn Write, document: &Document<VllmPlan>) -> Result<(), Fai
             out,
             "{} positions were asked for and are more than its allocator grants\n",
             grouped(u64::from(asked))
+        )?;
+    }
+    if let Some(offload) = &serve.offload {
+        writeln!(
+            out,
+            "{} GiB of experts a chip leave its memory, for the {} bytes of DDR beside it\n",
+            offload.gib,
+            grouped(offload.ddr_bytes)
         )?;
     }
     let mut bytes = table(["reserved a chip", ""]);

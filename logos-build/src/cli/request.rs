@@ -156,7 +156,7 @@ pub(super) fn form(matches: &ArgMatches, most: bool) -> Result<Option<Form>, Vec
 }
 
 /// What is required, of every time that something is.
-fn require(matches: &ArgMatches, deployment: &str) -> Result<Vec<Requirement>, Vec<Refusal>> {
+pub(super) fn require(matches: &ArgMatches, deployment: &str) -> Result<Vec<Requirement>, Vec<Refusal>> {
     let lists: Vec<&str> = matches.get_many::<String>("require").into_iter().flatten().map(String::as_str).collect();
     if lists.is_empty() { Ok(Vec::new()) } else { Requirement::list(&lists.join(","), deployment, 0) }
 }

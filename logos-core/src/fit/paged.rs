@@ -76,6 +76,14 @@ impl Policy {
     }
 }
 
+impl Policy {
+    /// The same with batches of so many tokens.
+    #[must_use]
+    pub fn with_batches_of(self, tokens: u32) -> Policy {
+        Policy { in_flight: CONCURRENT_BATCHES.saturating_mul(tokens), ..self }
+    }
+}
+
 /// Bytes that are reserved; no sum of them with bytes that are needed means anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reserved(pub u64);

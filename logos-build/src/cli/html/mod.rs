@@ -18,21 +18,17 @@ use std::io::Write;
 
 use clap::ArgMatches;
 use logos_bundle::view::Bundle;
-use logos_core::Form;
-use logos_core::fit::report;
+use logos_core::fit::report::{self, AskedStep};
 
 use super::{Failure, document, fit, own_bundle, request};
 
 /// `cargo logos report`.
 pub(super) fn report(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Failure> {
     let form = request::form(matches, true).map_err(Failure::Refused)?;
-    // Documents are of a decode step: for another form of as many sequences, as far as the step gets.
-    let (ctx, batch) = match form {
-        None => (None, request::number(matches, "batch").unwrap_or(1)),
-        Some(Form::Decode { ctx, batch } | Form::Prefill { ctx, batch, .. }) => (Some(ctx), batch),
-        Some(Form::Forward { rows }) => (Some(rows), 1),
-    };
-    fit::with_subject(matches, ctx, batch, |subject| {
+    // There is no document of a forward step: what it would carry is a decode's of one sequence, as far as the step gets.
+    let rows = request::number(matches, "rows");
+    let (ctx, step) = fit::step_of(matches, form).unwrap_or((rows, AskedStep::Decode { batch: 1 }));
+    fit::with_subject(matches, ctx, step, |subject| {
         let fit = report::model(subject)?;
         let step = subject.step(form.unwrap_or_else(|| subject.form())).map_err(Failure::Refused)?;
         let bundle = step.words.as_deref().map(Bundle::read).transpose();

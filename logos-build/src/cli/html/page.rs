@@ -156,16 +156,16 @@ impl Page<'_> {
                         html.element("dd", &[], |html| shown.figure(html, what, &value, self.origin(pointer)));
                     });
                 };
-                let decode = matches!(self.document_form, Form::Decode { batch: 1, .. });
+                let one = self.document_form.sequences() == 1;
                 tile("parameters", grouped(model.weights.params), "/model/weights/params");
                 tile("weights as stored", bars::bytes(model.weights.bytes), "/model/weights/bytes");
                 tile(
-                    if decode { "largest context, 1 sequence" } else { "largest context, these sequences" },
+                    if one { "largest context, 1 sequence" } else { "largest context, these sequences" },
                     grouped(u64::from(tp.max_ctx_in_hbm)),
                     "/tensor_parallel/max_ctx_in_hbm",
                 );
                 tile(
-                    "largest decode batch at this context",
+                    "most sequences at this context",
                     grouped(u64::from(tp.max_sequences_in_hbm)),
                     "/tensor_parallel/max_sequences_in_hbm",
                 );

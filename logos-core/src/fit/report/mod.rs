@@ -39,7 +39,7 @@ pub use step::{Step, StepKind};
 pub use subject::{Asked, AskedStep, Subject};
 pub use trace::Traced;
 pub use vllm::{
-    Argument, Fallback, FromFit, GgufAlternative, OperandShape, OperationRow, PlanModel, ReservedBlock, Serve,
+    Argument, Fallback, FromFit, GgufAlternative, Offload, OperandShape, OperationRow, PlanModel, ReservedBlock, Serve,
     StateOfKind, StateOfLayer, Unusual, VllmPlan, vllm_plan,
 };
 pub use wanted::{Report, Text, texts};

@@ -79,7 +79,7 @@ pub struct DeploymentBlock {
     pub batch: u32,
     /// Tokens of a sequence in a step; absent of a decode, which has one.
     pub chunk: Option<u32>,
-    /// How weights are asked to be stored.
+    /// How weights are asked to be stored: `config`, `q8_0`, or `checkpoint` where each is stored as a checkpoint has it.
     pub weights: &'static str,
     /// `columns` or `parallel`: how routed experts lie over the chips; absent where there are none.
     pub experts: Option<&'static str>,
@@ -109,10 +109,7 @@ impl<'s> Quantities<'s> {
                 AskedStep::Decode { .. } => None,
                 AskedStep::Prefill { .. } => Some(TokenWork::of(subject)?),
             },
-            live: programs
-                .iter()
-                .map(|kind| live::live(&kind.authored.program))
-                .collect::<Result<_, TooLarge>>()?,
+            live: programs.iter().map(|kind| live::live(&kind.authored.program)).collect::<Result<_, TooLarge>>()?,
         })
     }
 }
@@ -181,7 +178,10 @@ fn body(subject: &Subject<'_>) -> Result<ModelFit, Refusal> {
             ctx: subject.ctx,
             batch: subject.sequences(),
             chunk: subject.asked.step.chunk(),
-            weights: subject.asked.weights.as_str(),
+            weights: match subject.asked.checkpoint {
+                Some(_) => "checkpoint",
+                None => subject.asked.weights.as_str(),
+            },
             experts: subject.spec.has_experts().then(|| subject.asked.experts.as_str()),
             vocab: subject.asked.vocabulary.as_str(),
         },

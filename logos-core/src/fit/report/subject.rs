@@ -19,10 +19,12 @@ pub enum AskedStep {
         /// Sequences of a step.
         batch: u32,
     },
-    /// Tokens of one sequence, the last of which is at the context's end.
+    /// Tokens of each sequence, the last of which is at the context's end.
     Prefill {
-        /// Tokens of a step.
+        /// Tokens of each sequence in a step.
         chunk: u32,
+        /// Sequences of a step.
+        batch: u32,
     },
 }
 
@@ -31,15 +33,14 @@ impl AskedStep {
     pub const fn form(self, ctx: u32) -> Form {
         match self {
             AskedStep::Decode { batch } => Form::Decode { ctx, batch },
-            AskedStep::Prefill { chunk } => Form::Prefill { ctx, chunk },
+            AskedStep::Prefill { chunk, batch } => Form::Prefill { ctx, chunk, batch },
         }
     }
 
     /// Its sequences.
     pub const fn sequences(self) -> u32 {
         match self {
-            AskedStep::Decode { batch } => batch,
-            AskedStep::Prefill { .. } => 1,
+            AskedStep::Decode { batch } | AskedStep::Prefill { batch, .. } => batch,
         }
     }
 
@@ -47,7 +48,7 @@ impl AskedStep {
     pub const fn chunk(self) -> Option<u32> {
         match self {
             AskedStep::Decode { .. } => None,
-            AskedStep::Prefill { chunk } => Some(chunk),
+            AskedStep::Prefill { chunk, .. } => Some(chunk),
         }
     }
 
@@ -55,7 +56,7 @@ impl AskedStep {
     pub(super) const fn of_one(self) -> AskedStep {
         match self {
             AskedStep::Decode { batch: _ } => AskedStep::Decode { batch: 1 },
-            AskedStep::Prefill { .. } => self,
+            AskedStep::Prefill { chunk, batch: _ } => AskedStep::Prefill { chunk, batch: 1 },
         }
     }
 

@@ -3,10 +3,12 @@
 //! Memory is what vLLM's allocator would reserve ([`crate::fit::paged`]), never what the model needs; the plan is held to it
 //! before it is given.
 
+mod offload;
 mod operations;
 mod serve;
 mod trace;
 
+pub use offload::Offload;
 pub use operations::{OperandShape, OperationRow, Unusual};
 pub use serve::{Argument, Serve};
 
@@ -164,7 +166,8 @@ pub struct Fallback {
 pub fn vllm_plan(subject: &Subject<'_>) -> Result<Document<VllmPlan>, Refusal> {
     let stock = inventory::inventory(&subject.spec, subject.programs())?;
     let (serve, reserved) = serve::plan(subject, &stock)?;
-    let unusual = operations::unusual(subject.programs());
+    let mut unusual = operations::unusual(subject.programs());
+    unusual.extend(serve.offload.map(|offload| operations::offloaded(subject.programs(), offload.gib)));
     let body = VllmPlan {
         vllm_version: VERSION,
         model: model(subject, &stock),
@@ -172,7 +175,7 @@ pub fn vllm_plan(subject: &Subject<'_>) -> Result<Document<VllmPlan>, Refusal> {
         ops_the_backend_must_support: operations::rows(subject.programs()),
         state_bytes_per_layer: states(subject)?,
         from_fit: from_fit(subject, &stock)?,
-        intake_question: operations::question(&subject.chip.name, subject.asked.model, &unusual),
+        intake_question: operations::question(subject, &unusual),
         fallbacks: fallbacks(subject, &stock, &serve, &unusual)?,
         serve,
         reserved,

@@ -82,7 +82,8 @@ pub fn texts(request: &Request<'_>, wanted: &[Report]) -> Result<Vec<Text>, Vec<
     let mut texts = Vec::new();
     for &report in wanted {
         if subjects.is_empty() && refusals.is_empty() {
-            let message = format!("`{}` is a report of decode and prefill deployments, and there is none", report.as_str());
+            let message =
+                format!("`{}` is a report of decode and prefill deployments, and there is none", report.as_str());
             let refusal = Refusal::new(Code::RequestForm, At::Request, message);
             return Err(vec![(report, refusal.help("add one, or leave the report out"))]);
         }
@@ -102,7 +103,7 @@ impl<'a> Asked<'a> {
         let (ctx, step) = match deployment.form {
             Form::Forward { rows: _ } => return None,
             Form::Decode { ctx, batch } => (ctx, AskedStep::Decode { batch }),
-            Form::Prefill { ctx, chunk } => (ctx, AskedStep::Prefill { chunk }),
+            Form::Prefill { ctx, chunk, batch } => (ctx, AskedStep::Prefill { chunk, batch }),
         };
         let Request { model, config, chip, weights, checkpoint, vocabulary, deployments: _ } = *request;
         let DeploymentRequest { tp, experts, ref require, .. } = *deployment;

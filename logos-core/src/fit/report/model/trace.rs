@@ -9,6 +9,7 @@ use super::super::trace::{From, Row, Rows, derived, modeled};
 use super::super::{ii, program};
 use crate::chip::Field;
 
+use keys::LAID;
 pub(in super::super) use keys::{BATCH, CHOSEN, CTX, REACH, SHAPES, SPANS, STORED, TP, TURNED, WEIGHTS};
 
 /// Operations with weights that multiply.
@@ -53,7 +54,11 @@ const ROWS: &[Row] = &[
     derived("/model/weights/f32_bytes", &[SHAPES], "four bytes an element"),
     derived("/model/weights/gguf_bytes", &[SHAPES], "the sum of what a GGUF file stores"),
     derived("/model/weights/bf16_bytes", &[SHAPES], "two bytes an element"),
-    derived("/model/weights/bytes", &[SHAPES, STORED, WEIGHTS], "elements times how the programs declare them stored"),
+    derived(
+        "/model/weights/bytes",
+        &[SHAPES, STORED, WEIGHTS, TP],
+        "elements times how the programs declare them stored",
+    ),
     derived(
         "/model/weights/by_storage/*/tensors",
         &[SHAPES, STORED, WEIGHTS],
@@ -61,12 +66,12 @@ const ROWS: &[Row] = &[
     ),
     derived(
         "/model/weights/by_storage/*/bytes",
-        &[SHAPES, STORED, WEIGHTS],
+        &[SHAPES, STORED, WEIGHTS, TP],
         "elements times how the programs declare them stored",
     ),
-    derived("/model/weights/embedding/rows", &[SHAPES], "vocabulary"),
+    derived("/model/weights/embedding/rows", &[SHAPES, TP], "vocabulary"),
     derived("/model/weights/embedding/cols", &[SHAPES], "hidden width"),
-    derived("/model/weights/embedding/bytes", &[SHAPES, STORED, WEIGHTS], "rows times columns as stored"),
+    derived("/model/weights/embedding/bytes", &[SHAPES, STORED, WEIGHTS, TP], "rows times columns as stored"),
     derived(
         "/model/tensors/*/count",
         &[SHAPES, BATCH, TP, SPANS, TURNED],
@@ -209,12 +214,12 @@ const ROWS: &[Row] = &[
     ),
     derived(
         "/tensor_parallel/ladder/*/tensor_parallel",
-        &[From::Fact(Field::ChipsPerNode), From::Fact(Field::ChipsPerRack), SHAPES],
+        &[From::Fact(Field::ChipsPerNode), From::Fact(Field::ChipsPerRack), SHAPES, LAID],
         "the widest width that the model admits in the domain",
     ),
     derived(
         "/tensor_parallel/ladder/*/weights_per_chip_bytes",
-        &[SHAPES, STORED, WEIGHTS, From::Fact(Field::ChipsPerNode), From::Fact(Field::ChipsPerRack)],
+        &[SHAPES, STORED, WEIGHTS, From::Fact(Field::ChipsPerNode), From::Fact(Field::ChipsPerRack), LAID],
         "as above, at this width",
     ),
     derived(
@@ -240,12 +245,23 @@ const ROWS: &[Row] = &[
             WEIGHTS,
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
+            LAID,
         ],
         "the least that leaves HBM room in whole banks of experts, or the most of these that DDR holds",
     ),
     derived(
         "/tensor_parallel/ladder/*/hbm_need_bytes",
-        &[SHAPES, STORED, SPANS, CTX, BATCH, WEIGHTS, From::Fact(Field::ChipsPerNode), From::Fact(Field::ChipsPerRack)],
+        &[
+            SHAPES,
+            STORED,
+            SPANS,
+            CTX,
+            BATCH,
+            WEIGHTS,
+            From::Fact(Field::ChipsPerNode),
+            From::Fact(Field::ChipsPerRack),
+            LAID,
+        ],
         "weights and carried states",
     ),
     derived(
@@ -261,6 +277,7 @@ const ROWS: &[Row] = &[
             WEIGHTS,
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
+            LAID,
         ],
         "memory less need",
     ),
@@ -277,6 +294,7 @@ const ROWS: &[Row] = &[
             WEIGHTS,
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
+            LAID,
         ],
         "need less memory where it does not fit, else 0; experts that DDR holds are no part of the need",
     ),
@@ -293,6 +311,7 @@ const ROWS: &[Row] = &[
             WEIGHTS,
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
+            LAID,
         ],
         "the last context whose need is no more than the memory",
     ),
@@ -316,7 +335,7 @@ const ROWS: &[Row] = &[
     derived("/residency/activations_peak_layer", &[SHAPES, SPANS, CHOSEN], "the first layer of that program"),
     derived(
         "/residency/lm_head_live_set_bytes",
-        &[SHAPES, STORED, BATCH],
+        &[SHAPES, STORED, BATCH, TP],
         "the largest live set of a walk over the head's statements",
     ),
     derived(
@@ -362,17 +381,35 @@ const ROWS: &[Row] = &[
     derived("/serving/*/ctx", &[CTX, REACH], "as asked, or the model's own most"),
     derived(
         "/serving/*/tensor_parallel",
-        &[SHAPES, From::Fact(Field::ChipsPerNode), From::Fact(Field::ChipsPerRack), From::Fact(Field::ScaleUpChipsMax)],
+        &[
+            SHAPES,
+            From::Fact(Field::ChipsPerNode),
+            From::Fact(Field::ChipsPerRack),
+            From::Fact(Field::ScaleUpChipsMax),
+            LAID,
+        ],
         "the widest width that the model admits in the domain",
     ),
     derived(
         "/serving/*/data_parallel",
-        &[SHAPES, From::Fact(Field::ChipsPerNode), From::Fact(Field::ChipsPerRack), From::Fact(Field::ScaleUpChipsMax)],
+        &[
+            SHAPES,
+            From::Fact(Field::ChipsPerNode),
+            From::Fact(Field::ChipsPerRack),
+            From::Fact(Field::ScaleUpChipsMax),
+            LAID,
+        ],
         "chips of the domain over the width",
     ),
     derived(
         "/serving/*/idle_chips",
-        &[SHAPES, From::Fact(Field::ChipsPerNode), From::Fact(Field::ChipsPerRack), From::Fact(Field::ScaleUpChipsMax)],
+        &[
+            SHAPES,
+            From::Fact(Field::ChipsPerNode),
+            From::Fact(Field::ChipsPerRack),
+            From::Fact(Field::ScaleUpChipsMax),
+            LAID,
+        ],
         "chips of the domain less those of all replicas",
     ),
     derived(
@@ -389,6 +426,7 @@ const ROWS: &[Row] = &[
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
             From::Fact(Field::ScaleUpChipsMax),
+            LAID,
         ],
         "weights of a chip of the width",
     ),
@@ -420,6 +458,7 @@ const ROWS: &[Row] = &[
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
             From::Fact(Field::ScaleUpChipsMax),
+            LAID,
         ],
         "memory beside the weights over a sequence's state",
     ),
@@ -437,6 +476,7 @@ const ROWS: &[Row] = &[
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
             From::Fact(Field::ScaleUpChipsMax),
+            LAID,
         ],
         "sequences of a replica times replicas",
     ),
@@ -453,6 +493,7 @@ const ROWS: &[Row] = &[
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
             From::Fact(Field::ScaleUpChipsMax),
+            LAID,
         ],
         "the last context of which one sequence fits, by halving",
     ),
@@ -468,6 +509,8 @@ const ROWS: &[Row] = &[
             STORED,
             SPANS,
             CHOSEN,
+            BATCH,
+            TP,
             From::Fact(Field::ChipsPerNode),
             From::Fact(Field::ChipsPerRack),
             From::Fact(Field::ScaleUpChipsMax),
@@ -552,7 +595,7 @@ const ROWS: &[Row] = &[
     ),
     derived("/lm_head/rows", &[SHAPES], "vocabulary"),
     derived("/lm_head/cols", &[SHAPES], "hidden width"),
-    derived("/lm_head/macs", &[PRODUCTS, SHAPES], "one an element of the head's matrix"),
+    derived("/lm_head/macs", &[PRODUCTS, SHAPES, TP], "one an element of the head's matrix"),
     derived(
         "/lm_head/step_macs",
         &[PRODUCTS, SHAPES, BATCH, TP],
@@ -560,29 +603,29 @@ const ROWS: &[Row] = &[
     ),
     derived(
         "/lm_head/step_bytes",
-        &[SHAPES, STORED, BATCH, WEIGHTS],
+        &[SHAPES, STORED, BATCH, WEIGHTS, TP],
         "its matrix and norm, what goes in and comes out",
     ),
     derived(
         "/lm_head/arithmetic_intensity_macs_per_byte",
-        &[SHAPES, STORED, BATCH, WEIGHTS],
+        &[SHAPES, STORED, BATCH, WEIGHTS, TP],
         "a step's multiply-accumulates over its bytes, in hundredths",
     ),
     derived(
         "/lm_head/activations_peak_bytes",
-        &[SHAPES, STORED, BATCH],
+        &[SHAPES, STORED, BATCH, TP],
         "the largest live set of a walk over its statements",
     ),
     derived(
         "/totals/macs_per_token_at_ctx",
-        &[PRODUCTS, ATTENDING, RECURRING, CONVOLVING, SHAPES, SPANS, CHOSEN, CTX],
+        &[PRODUCTS, ATTENDING, RECURRING, CONVOLVING, SHAPES, SPANS, CHOSEN, CTX, TP],
         "the sum over layers and head",
     ),
     derived("/totals/weight_macs", &[PRODUCTS, SHAPES, CHOSEN], "the sum over the layers"),
     derived("/totals/attention_macs_at_ctx", &[ATTENDING, SHAPES, SPANS, CTX], "the sum over the layers"),
     derived("/totals/gdn_recurrence_macs", &[RECURRING, SHAPES], "the sum over the layers"),
     derived("/totals/conv_macs", &[CONVOLVING, SHAPES], "the sum over the layers"),
-    derived("/totals/lm_head_macs", &[PRODUCTS, SHAPES], "as of the head"),
+    derived("/totals/lm_head_macs", &[PRODUCTS, SHAPES, TP], "as of the head"),
     derived(
         "/totals/step_macs",
         &[PRODUCTS, ATTENDING, RECURRING, CONVOLVING, SHAPES, SPANS, CHOSEN, CTX, BATCH, TP],
@@ -590,7 +633,7 @@ const ROWS: &[Row] = &[
     ),
     derived(
         "/totals/step_bytes",
-        &[SHAPES, STORED, SPANS, CHOSEN, TURNED, CTX, BATCH, WEIGHTS],
+        &[SHAPES, STORED, SPANS, CHOSEN, TURNED, CTX, BATCH, WEIGHTS, TP],
         "the sum over embedding, layers and head",
     ),
     derived(
@@ -600,7 +643,7 @@ const ROWS: &[Row] = &[
     ),
     derived(
         "/totals/arithmetic_intensity_macs_per_byte",
-        &[SHAPES, STORED, SPANS, CHOSEN, TURNED, CTX, BATCH, WEIGHTS],
+        &[SHAPES, STORED, SPANS, CHOSEN, TURNED, CTX, BATCH, WEIGHTS, TP],
         "a step's multiply-accumulates over its bytes, in hundredths",
     ),
 ];

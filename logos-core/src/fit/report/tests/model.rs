@@ -150,7 +150,8 @@ fn the_trace_names_what_was_asked_and_the_facts() {
             assert_eq!(unnamed(&before, &after, "request", what), Vec::<String>::new(), "{name}: {what}");
         }
         let wide = Asked { tp: Some(2), ..base };
-        let chunk = |chunk| Asked { step: AskedStep::Prefill { chunk }, ..wide };
+        let mut missing = BTreeSet::new();
+        let chunk = |chunk| Asked { step: AskedStep::Prefill { chunk, batch: 2 }, ..wide };
         for (what, base, asked) in [
             ("chunk", chunk(4), chunk(6)),
             ("experts", wide, Asked { experts: crate::ExpertSplit::Parallel, ..wide }),
@@ -167,8 +168,9 @@ fn the_trace_names_what_was_asked_and_the_facts() {
                 document.to_value()
             });
             assert_ne!(before["deployment"], after["deployment"], "{name}: {what}");
-            assert_eq!(unnamed(&before, &after, "request", what), Vec::<String>::new(), "{name}: {what}");
+            missing.extend(unnamed(&before, &after, "request", what).into_iter().map(|row| (row, what)));
         }
+        assert_eq!(missing, BTreeSet::new(), "rows of {name}, and what of the request they do not name");
         let file = crate::chip::text("SN50").unwrap().replace("name = \"SN50\"", "name = \"MINE\"");
         let before = {
             let chip = ChipRequest::File { file: "mine.toml", text: file.as_bytes() };
@@ -310,6 +312,54 @@ fn a_plan_is_never_one_that_cannot_start() {
     let subject = Subject::new(Asked { tp: Some(2), ..asked("l", &bytes, "SN50") }).unwrap();
     let refusal = super::super::vllm_plan(&subject).unwrap_err();
     assert!(refusal.code == Code::FitMemory && refusal.to_string().contains("write `tp: 4`"), "{refusal}");
+}
+
+/// F11: experts that no device's memory holds beside a sequence leave it, by whole GiB, and no more than must.
+#[test]
+fn a_plan_takes_experts_out_of_the_devices_memory() {
+    for (name, tp) in [("qwen3.8-2.4t-a95b", 16), ("deepseek-v3", 16)] {
+        let bytes = fixture(&format!("configs/{name}"));
+        let subject = Subject::new(Asked { tp: Some(tp), ..asked(name, &bytes, "SN50") }).unwrap();
+        let plan = super::super::vllm_plan(&subject).unwrap().body;
+        let offload = plan.serve.offload.unwrap();
+        assert_eq!(offload.bytes, u64::from(offload.gib) << 30);
+        assert!(plan.serve.command.ends_with(&format!(
+            " --offload-backend uva --cpu-offload-gb {} --cpu-offload-params experts",
+            offload.gib
+        )));
+        assert!(offload.bytes + offload.largest_parameter_bytes <= offload.ddr_bytes);
+        assert!(offload.bytes <= offload.experts_bytes && plan.serve.reduced_from.is_none());
+        let reserved = &plan.reserved;
+        let stays = plan.from_fit.weights_per_chip_bytes - offload.bytes;
+        assert_eq!(reserved.available_bytes, reserved.usable_bytes - stays);
+        // A GiB less, and one sequence of the context does not fit.
+        assert!(reserved.fits && reserved.sequence_bytes > reserved.available_bytes - (1 << 30), "{name}");
+        assert!(plan.unusual.iter().any(|row| row.what.contains("read in place")));
+    }
+    // Of a dense model nothing leaves.
+    let bytes = fixture("configs/llama-3.1-8b");
+    let subject = Subject::new(Asked { tp: Some(1), ..asked("llama", &bytes, "SN50") }).unwrap();
+    assert_eq!(super::super::vllm_plan(&subject).unwrap().body.serve.offload, None);
+}
+
+/// F4: a chunk's rows see what is before them, so that a step is less than its tokens at the context; a token is a decode's.
+#[test]
+fn a_prefills_figures_are_of_its_step() {
+    let bytes = fixture("configs/llama-3.1-8b");
+    let decode = fit(Asked { tp: Some(1), ctx: Some(1000), ..asked("llama", &bytes, "SN50") }).body;
+    let step = AskedStep::Prefill { chunk: 10, batch: 2 };
+    let prefill = fit(Asked { step, tp: Some(1), ctx: Some(1000), ..asked("llama", &bytes, "SN50") }).body;
+    assert_eq!(prefill.totals.macs_per_token_at_ctx, decode.totals.macs_per_token_at_ctx);
+    let row = &prefill.per_layer[0];
+    // 32 heads of 128 score and sum over 991 to 1000 positions, of two sequences.
+    let seen: u64 = 2 * (991..=1000).sum::<u64>();
+    assert_eq!(row.step_macs, 20 * row.weight_macs + seen * 2 * 32 * 128);
+    assert_eq!(row.attention_macs_at_ctx, 1000 * 2 * 32 * 128);
+    assert_eq!(prefill.lm_head.step_macs, 2 * prefill.lm_head.macs);
+    let layers: u64 = prefill.per_layer.iter().map(|row| row.step_macs).sum();
+    assert_eq!(prefill.totals.step_macs, layers + prefill.lm_head.step_macs);
+    assert_eq!((prefill.deployment.step, prefill.deployment.chunk, prefill.deployment.batch), ("prefill", Some(10), 2));
+    assert_eq!(prefill.tensor_parallel.kv_cache_at_ctx.bytes, 2 * decode.tensor_parallel.kv_cache_at_ctx.bytes);
 }
 
 /// S13, F5: what no rack holds in HBM alone lies in DDR with its experts, and the document says so.

@@ -1,5 +1,6 @@
 //! The operations of a step with their shapes, and which of them not every backend has.
 
+use super::super::subject::Subject;
 use crate::kinds::KindProgram;
 use crate::language::ast::{Origin, Program, Role, Statement, ValueId};
 use crate::ops::{AttentionOp, Op};
@@ -147,6 +148,20 @@ const EAGER: &str = "compute scores, softmax and values apart, in place of one f
 /// Source: the operation's own documentation.
 const SINKS: usize = 6;
 
+/// That weights of experts are read where the device's own memory does not hold them.
+pub(super) fn offloaded(programs: &[KindProgram], gib: u32) -> Unusual {
+    let experts = |statement: &Statement| matches!(statement, Statement::Let { op: Op::ExpertsOp(_), .. });
+    let kinds = programs.iter().filter(|kind| kind.authored.program.statements.iter().any(experts));
+    Unusual {
+        what: format!(
+            "weights of experts read in place from memory beside the device's own, {gib} GiB a chip, which is the chip's DDR here"
+        ),
+        op: "experts",
+        layers: kinds.fold(0, |layers, kind| layers.saturating_add(kind.layers.len() as u64)),
+        fallback: "take chips whose own memory holds them, or store the weights in fewer bytes",
+    }
+}
+
 /// What an operation asks of a backend beyond what every decoder does, with what to do without it.
 fn asks(op: &Op, operands: &[ValueId]) -> Vec<(String, &'static str)> {
     let one = |what: &str, fallback| vec![(what.to_owned(), fallback)];
@@ -218,10 +233,11 @@ fn attends(attention: &AttentionOp, has_sinks: bool) -> Vec<(String, &'static st
 }
 
 /// What to ask of a backend before it is given the model.
-pub(super) fn question(chip: &str, model: &str, unusual: &[Unusual]) -> String {
+pub(super) fn question(subject: &Subject<'_>, unusual: &[Unusual]) -> String {
+    let (chip, model, step) = (&subject.chip.name, subject.asked.model, subject.asked.step.as_str());
     if unusual.is_empty() {
         return format!(
-            "Does vLLM's backend for {chip} run a decode step of {model} as listed: every operation of it is one that \
+            "Does vLLM's backend for {chip} run a {step} step of {model} as listed: every operation of it is one that \
              all decoders have?"
         );
     }
@@ -233,5 +249,5 @@ pub(super) fn question(chip: &str, model: &str, unusual: &[Unusual]) -> String {
             layers => format!("{} ({layers} layers)", row.what),
         })
         .collect();
-    format!("Does vLLM's backend for {chip} run, in a decode step of {model}: {}?", asks.join("; "))
+    format!("Does vLLM's backend for {chip} run, in a {step} step of {model}: {}?", asks.join("; "))
 }

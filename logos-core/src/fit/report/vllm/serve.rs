@@ -1,11 +1,12 @@
 //! How the server is started, and what its allocator would then reserve.
 
+use super::offload::{self, Offload};
 use super::{Fallback, ReservedBlock};
 use crate::fit::inventory::Inventory;
 use crate::fit::paged::{Paged, Policy, Unpaged};
 use crate::fit::serving::Demand;
 use crate::fit::{TooLarge, bytes};
-use crate::spec::Dtype;
+use crate::spec::{Dtype, ExpertSplit};
 use crate::{At, Code, Refusal, Weights, shard};
 
 use super::super::subject::Subject;
@@ -27,6 +28,10 @@ pub struct Serve {
     pub max_model_len: u32,
     /// The context asked for, where it does not fit.
     pub reduced_from: Option<u32>,
+    /// Tokens of a batch, where the deployment is a prefill: all of its chunks.
+    pub max_num_batched_tokens: Option<u32>,
+    /// Experts that the server keeps outside the device's memory, where that does not hold them.
+    pub offload: Option<Offload>,
     /// The command's arguments.
     pub arguments: Vec<Argument>,
     /// The command.
@@ -39,7 +44,7 @@ pub struct Serve {
 pub struct Argument {
     /// With its dashes.
     pub flag: &'static str,
-    /// Its value.
+    /// Its value; empty of a flag that has none.
     pub value: String,
 }
 
@@ -48,12 +53,20 @@ pub(super) fn plan(subject: &Subject<'_>, stock: &Inventory<'_>) -> Result<(Serv
     let paged = Paged::of(&subject.spec, subject.tp, policy(subject))?;
     let weights = &stock.weights.a_chip;
     let weights = weights.sharded.checked_add(weights.replicated).ok_or(TooLarge)?;
-    let (usable, available) = memory(subject, weights);
-    let longest = paged.longest(available, subject.ctx);
+    let (usable, mut available) = memory(subject, weights);
+    let mut longest = paged.longest(available, subject.ctx);
+    let mut offload = None;
+    if longest == 0 {
+        let sequence = paged.reserved(subject.ctx, 1)?.0;
+        offload = offload::offload(subject, weights, usable, sequence)?;
+        let gone = offload.map_or(0, |offload| offload.bytes);
+        available = usable.saturating_sub(weights.saturating_sub(gone));
+        longest = paged.longest(available, subject.ctx);
+    }
     if longest == 0 {
         return Err(refusal(subject, weights, usable, &paged)?);
     }
-    let serve = serve(subject, longest);
+    let serve = serve(subject, longest, offload);
     let one = paged.reserved(longest, 1)?.0;
     let block = ReservedBlock {
         usable_bytes: usable,
@@ -78,32 +91,57 @@ fn memory(subject: &Subject<'_>, weights: u64) -> (u64, u64) {
     (usable, usable.saturating_sub(weights))
 }
 
-/// What the server is started with: the version's own defaults on this chip, as if its backend were a GPU's.
+/// What the server is started with: the version's own defaults on this chip, as if its backend were a GPU's; of a prefill batches of all
+/// its chunks.
 fn policy(subject: &Subject<'_>) -> Policy {
-    Policy::of(&subject.spec, subject.needs.memory_bytes)
+    let policy = Policy::of(&subject.spec, subject.needs.memory_bytes);
+    match batched_tokens(subject) {
+        Some(tokens) => policy.with_batches_of(tokens),
+        None => policy,
+    }
 }
 
-fn serve(subject: &Subject<'_>, max_model_len: u32) -> Serve {
+/// Tokens of a prefill's step.
+fn batched_tokens(subject: &Subject<'_>) -> Option<u32> {
+    subject.asked.step.chunk()?.checked_mul(subject.sequences())
+}
+
+fn serve(subject: &Subject<'_>, max_model_len: u32, offload: Option<Offload>) -> Serve {
     let dtype = match subject.spec.dtype {
         Dtype::F32 => "float32",
         Dtype::F16 => "float16",
         Dtype::Bf16 => "bfloat16",
     };
     let argument = |flag, value: String| Argument { flag, value };
-    let arguments = vec![
+    let mut arguments = vec![
         argument("--tensor-parallel-size", subject.tp.to_string()),
         argument("--dtype", dtype.to_owned()),
         argument("--max-model-len", max_model_len.to_string()),
     ];
+    if subject.spec.has_experts() && subject.asked.experts == ExpertSplit::Parallel {
+        arguments.push(argument("--enable-expert-parallel", String::new()));
+    }
+    let max_num_batched_tokens = batched_tokens(subject);
+    arguments.extend(max_num_batched_tokens.map(|tokens| argument("--max-num-batched-tokens", tokens.to_string())));
+    if let Some(Offload { gib, .. }) = offload {
+        arguments.push(argument("--offload-backend", "uva".to_owned()));
+        arguments.push(argument("--cpu-offload-gb", gib.to_string()));
+        arguments.push(argument("--cpu-offload-params", "experts".to_owned()));
+    }
     let mut command = format!("vllm serve {}", quoted(subject.asked.model));
     for Argument { flag, value } in &arguments {
-        command.push_str(&format!(" {flag} {value}"));
+        command.push_str(&format!(" {flag}"));
+        if !value.is_empty() {
+            command.push_str(&format!(" {value}"));
+        }
     }
     Serve {
         tensor_parallel_size: subject.tp,
         dtype,
         max_model_len,
         reduced_from: (max_model_len < subject.ctx).then_some(subject.ctx),
+        max_num_batched_tokens,
+        offload,
         arguments,
         command,
     }
@@ -120,7 +158,7 @@ fn quoted(word: &str) -> String {
 
 fn refusal(subject: &Subject<'_>, weights: u64, usable: u64, paged: &Paged) -> Result<Refusal, TooLarge> {
     let message = format!("vLLM would serve not one sequence of any length on {} x {}", subject.tp, subject.chip.name);
-    let at = At::Key("DECODE".to_owned(), crate::Key::Tp);
+    let at = At::Key(subject.asked.step.as_str().to_ascii_uppercase(), crate::Key::Tp);
     let refusal = Refusal::new(Code::FitMemory, at, message)
         .fact("weights a chip", bytes(weights.into()))
         .fact("memory that the server takes of a chip", bytes(usable.into()));
@@ -155,6 +193,14 @@ pub(super) fn fallbacks(subject: &Subject<'_>, serve: &Serve) -> Result<Vec<Fall
     let with = |policy: Policy| Paged::of(&subject.spec, subject.tp, policy).ok();
     let Some(now) = with(policy) else { return Ok(fallbacks) };
     let now = now.reserved(len, 1)?.0;
+    if let Some(offload) = serve.offload {
+        let then = match wider(subject, len) {
+            Some(tp) => format!("`--tp {tp}` needs none: plan with it"),
+            None => "no admitted width of the chip's domain does without".to_owned(),
+        };
+        let without = format!("{} GiB a chip beside its {}, for experts", offload.gib, subject.chip.main_memory().1);
+        fallbacks.push(Fallback { without, then });
+    }
     let mut offer = |without: &str, flag: &str, policy: Policy| -> Result<(), TooLarge> {
         let Some(paged) = with(policy) else { return Ok(()) };
         let then = paged.reserved(len, 1)?.0;

@@ -21,6 +21,24 @@ const ROWS: &[Row] = &[
         "as asked, or the longest whose blocks fit, by halving",
     ),
     derived("/serve/reduced_from", &[CTX, REACH], "as asked"),
+    derived("/serve/max_num_batched_tokens", &[BATCH], "tokens of a chunk times sequences"),
+    derived(
+        "/serve/offload/gib",
+        &[CTX, REACH, SHAPES, STORED, SPANS, TP, BATCH, WEIGHTS, MEMORY, DDR],
+        "what weights and a sequence lack of the memory, in GiB, rounded up; all experts at most",
+    ),
+    derived(
+        "/serve/offload/bytes",
+        &[CTX, REACH, SHAPES, STORED, SPANS, TP, BATCH, WEIGHTS, MEMORY, DDR],
+        "these GiB, 2^30 bytes each",
+    ),
+    derived("/serve/offload/experts_bytes", &[SHAPES, STORED, WEIGHTS, TP], "a chip's share of the experts' weights"),
+    derived(
+        "/serve/offload/largest_parameter_bytes",
+        &[SHAPES, STORED, WEIGHTS, TP],
+        "a chip's share of the experts of the layer that has most",
+    ),
+    derived("/serve/offload/ddr_bytes", &[DDR], "the fact"),
     derived("/ops_the_backend_must_support/*/operands/*/copies", &[SHAPES, BATCH], "as the program declares it"),
     derived(
         "/ops_the_backend_must_support/*/operands/*/rows",

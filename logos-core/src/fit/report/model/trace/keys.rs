@@ -125,6 +125,8 @@ pub(in crate::fit::report) const REACH: From = From::Config(Keys {
 pub(in crate::fit::report) const CTX: From = From::Request(&["ctx"]);
 /// Rows of a step: a token of each sequence, or a chunk.
 pub(in crate::fit::report) const BATCH: From = From::Request(&["batch", "chunk"]);
+/// How the model lies over the chips of a width that is not the deployment's own.
+pub(in crate::fit::report) const LAID: From = From::Request(&["experts", "vocab"]);
 /// How the model lies over the chips.
 pub(in crate::fit::report) const TP: From = From::Request(&["tp", "experts", "vocab"]);
 pub(in crate::fit::report) const WEIGHTS: From = From::Request(&["weights"]);
