@@ -154,6 +154,11 @@ fn a_build_script_does_the_same() {
     package.write("build.rs", &script(5));
     let errors = package.fails(&["check"]);
     assert!(errors.contains("the 24 query heads do not split over 5 chips"), "{errors}");
+    // A second model of the name would replace the first.
+    let twice = script(8).replacen(".emit(\"qwen35\")\n", ".emit(\"qwen35\")?;\n    main()\n", 1);
+    package.write("build.rs", &twice);
+    let errors = package.fails(&["check"]);
+    assert!(errors.contains("the name `qwen35` is of an earlier model of this build script"), "{errors}");
 }
 
 fn the_binary_holds_the_bundle_and_is_reproducible() {

@@ -1,13 +1,15 @@
 //! What a build script leaves in `OUT_DIR` and tells Cargo.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use logos_core::fit::report::{Report, Text};
 use logos_core::refusal::Plain;
-use logos_core::{Compiled, Refusal};
+use logos_core::{At, Code, Compiled, Refusal};
 
 use crate::describe;
 use crate::error::BuildError;
@@ -21,11 +23,21 @@ impl Model {
     /// are written only when their bytes change.
     ///
     /// # Errors
-    /// Every refusal that can be known; outside a build script, that; a file that cannot be written.
+    /// Every refusal that can be known, a name that was emitted before among them; outside a build script, that; a file that cannot be
+    /// written.
     pub fn emit(&self, name: &str) -> Result<(), BuildError> {
         let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
         let out = PathBuf::from(variable("OUT_DIR")?);
         let mut cargo = io::stdout().lock();
+        if !claim(&out, name) {
+            let message =
+                format!("the name `{name}` is of an earlier model of this build script, which this one would replace");
+            let refusal = Refusal::new(Code::RequestForm, At::Request, message).help("emit it under a name of its own");
+            let told = writeln!(cargo, "cargo::error={}", one_line(&refusal));
+            told.map_err(|source| BuildError::Write { path: PathBuf::from("standard output"), source })?;
+            let refusals = vec![refusal];
+            return Err(BuildError::Refused { name: name.to_owned(), config: self.config.clone(), refusals });
+        }
         self.emit_to(name, &root, &out, &mut cargo)
     }
 
@@ -56,6 +68,13 @@ impl Model {
             }
         }
     }
+}
+
+/// Takes a name for a model of this process; whether it was free.
+fn claim(out: &Path, name: &str) -> bool {
+    static TAKEN: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
+    // A set is whole whatever became of whoever held it.
+    TAKEN.lock().unwrap_or_else(PoisonError::into_inner).insert((out.to_owned(), name.to_owned()))
 }
 
 fn variable(variable: &'static str) -> Result<std::ffi::OsString, BuildError> {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use logos_core::Refusal;
+use logos_core::refusal::Plain;
 
 /// Why nothing was emitted. `Debug` prints the whole message, since that is what a build script's `main` shows of it.
 #[non_exhaustive]
@@ -36,7 +37,7 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BuildError::Refused { name, config, refusals } => {
-                write!(f, "model `{name}` from `{config}` is refused")?;
+                write!(f, "model `{}` from `{}` is refused", Plain(name), Plain(config))?;
                 for refusal in refusals {
                     write!(f, "\n\n{refusal}\n  at: {}", refusal.at)?;
                 }

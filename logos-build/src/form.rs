@@ -149,6 +149,7 @@ impl Forward {
 fn required(value: Option<u32>, name: &str, form: &str, key: &str, meaning: &str) -> Result<u32, Vec<Refusal>> {
     value.ok_or_else(|| {
         let message = format!("{form} needs `{key}`, {meaning}");
-        vec![Refusal::new(Code::RequestForm, At::Deployment(name.to_owned()), message)]
+        let help = format!("add `.{key}({})`", if key == "ctx" { "8_192" } else { "512" });
+        vec![Refusal::new(Code::RequestForm, At::Deployment(name.to_owned()), message).help(help)]
     })
 }

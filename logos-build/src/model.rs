@@ -198,7 +198,8 @@ impl Model {
                 Code::RequestForm,
                 At::Deployment(deployment.name.clone()),
                 format!("the name {} is taken by an earlier deployment", other.name),
-            )),
+            )
+            .help("give one of the two another name")),
         }
     }
 }

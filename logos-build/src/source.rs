@@ -99,7 +99,9 @@ impl File {
             }));
         }
         if let Some(character) = path.chars().find(|c| c.is_control()) {
-            return Err(self.refusal("", format!("the {name}'s path has a control character, {character:?}")));
+            return Err(self
+                .refusal("", format!("the {name}'s path has a control character, {character:?}"))
+                .help("give the file a name without one"));
         }
         let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
         if Path::new(path).has_root() || path.starts_with('\\') || drive {
@@ -226,7 +228,10 @@ mod tests {
                 "/etc/hosts",
                 "LOGOS-REQ-03: the config's path is absolute: `/etc/hosts`\n  why: the crate would build on this machine only\n  help: write it relative to the folder of Cargo.toml; `..` is allowed",
             ),
-            ("a\nb", "LOGOS-REQ-03: the config's path has a control character, '\\n'"),
+            (
+                "a\nb",
+                "LOGOS-REQ-03: the config's path has a control character, '\\n'\n  help: give the file a name without one",
+            ),
             (
                 "src",
                 "LOGOS-REQ-03: `src` is a folder, not a config\n  help: name the model's config.json; a checkpoint is never read here",

@@ -22,17 +22,21 @@ pub(crate) fn example(key: &str) -> &'static str {
     }
 }
 
+/// What to write where something else stands.
+fn whole(key: &str) -> String {
+    format!("write a whole number: `{key}: {}`", example(key))
+}
+
 /// Reads the value of the key `key`. At most the tokens of one value are taken.
 pub(crate) fn parse(key: &str, input: &mut Cursor) -> Result<Number, Fault> {
     let span = input.span();
-    let wrong = |found: String| Fault::form(format!("`{key}` is a whole number, found {found}"), span);
+    let wrong = |found: String| Fault::form(format!("`{key}` is a whole number, found {found}"), span).help(whole(key));
     let expression = |span| {
         Fault::form(format!("`{key}` is a whole number, found an expression"), span)
             .help("write the number out: the macro evaluates nothing")
     };
     match input.peek() {
-        None => Err(Fault::form(format!("`{key}` has no value"), span)
-            .help(format!("write a whole number: `{key}: {}`", example(key)))),
+        None => Err(Fault::form(format!("`{key}` has no value"), span).help(whole(key))),
         Some(TokenTree::Literal(literal)) => {
             let literal = literal.clone();
             input.next();
@@ -51,13 +55,12 @@ pub(crate) fn parse(key: &str, input: &mut Cursor) -> Result<Number, Fault> {
             };
             let end = input.span();
             input.next();
-            let mut fault = Fault::form(format!("`{key}` is negative: -{number}"), span);
+            let mut fault = Fault::form(format!("`{key}` is negative: -{number}"), span).help(whole(key));
             fault.last = end;
             Err(fault)
         }
         Some(TokenTree::Punct(punct)) if punct.as_char() == ',' => {
-            Err(Fault::form(format!("`{key}` has no value"), span)
-                .help(format!("write a whole number: `{key}: {}`", example(key))))
+            Err(Fault::form(format!("`{key}` has no value"), span).help(whole(key)))
         }
         Some(TokenTree::Ident(ident)) if ident == "true" || ident == "false" => Err(wrong(format!("`{ident}`"))),
         Some(TokenTree::Ident(ident)) => Err(wrong(format!("the name `{ident}`"))
@@ -68,7 +71,7 @@ pub(crate) fn parse(key: &str, input: &mut Cursor) -> Result<Number, Fault> {
 }
 
 fn literal_value(key: &str, literal: &proc_macro2::Literal, span: Span) -> Result<Number, Fault> {
-    let wrong = |found: String| Fault::form(format!("`{key}` is a whole number, found {found}"), span);
+    let wrong = |found: String| Fault::form(format!("`{key}` is a whole number, found {found}"), span).help(whole(key));
     match Lit::new(literal.clone()) {
         Lit::Int(int) => {
             // A suffix is a type of integers, or empty; `1f32` is no whole number.
@@ -77,7 +80,7 @@ fn literal_value(key: &str, literal: &proc_macro2::Literal, span: Span) -> Resul
             }
             let digits = int.base10_digits();
             if let Some(number) = digits.strip_prefix('-') {
-                return Err(Fault::form(format!("`{key}` is negative: -{number}"), span));
+                return Err(Fault::form(format!("`{key}` is negative: -{number}"), span).help(whole(key)));
             }
             match digits.parse() {
                 Ok(value) => Ok(Number { value, span }),

@@ -60,20 +60,23 @@ fn nothing_is_no_model() {
     check(
         "pub fn f() {}",
         expect![[r#"
-        1:4-6 LOGOS-REQ-01: expected `mod`, found `fn`
-    "#]],
+            1:4-6 LOGOS-REQ-01: expected `mod`, found `fn`
+              help: write `pub mod name { model: config "models/NAME/config.json", … }`
+        "#]],
     );
     check(
         "pub mod fn {}",
         expect![[r#"
-        1:8-10 LOGOS-REQ-01: `fn` cannot name a module
-    "#]],
+            1:8-10 LOGOS-REQ-01: `fn` cannot name a module
+              help: write letters, digits and underscores, as in `qwen35`; no keyword
+        "#]],
     );
     check(
         "pub mod m; mod n {}",
         expect![[r#"
-        1:9-10 LOGOS-REQ-01: expected `{` after `mod m`
-    "#]],
+            1:9-10 LOGOS-REQ-01: expected `{` after `mod m`
+              help: write `pub mod name { model: config "models/NAME/config.json", … }`
+        "#]],
     );
 }
 
@@ -97,6 +100,7 @@ fn keys_of_a_model() {
               help: did you mean `model`?
             3:6-7 LOGOS-REQ-01: expected `:` after `chip`, found `=`
             4:1-5 LOGOS-REQ-01: `chip` is given twice
+              help: leave one of the two out
             5:1-7 LOGOS-REQ-02: unknown key `colour`
               help: known: `model`, `chip`, `weights`, `vocab`, `deployments`, `reports`
             6:14-15 LOGOS-REQ-01: there is no deployment
@@ -113,6 +117,7 @@ fn keys_of_a_model() {
             1:49-51 LOGOS-REQ-02: unknown storage of weights `q8`
               help: known: `config`, `q8_0`, `checkpoint`
             1:66-67 LOGOS-REQ-01: expected `{` after `deployments:`, found `[`
+              help: write `deployments: { DECODE: decode { tp: 8, ctx: 8_192 } }`
             1:15-24 LOGOS-REQ-03: there is no file `no.json`
               help: the path is relative to the folder of this crate's Cargo.toml
         "#]],
@@ -159,7 +164,9 @@ fn sizes_are_whole_numbers_written_out() {
         ),
         expect![[r#"
             2:16-18 LOGOS-REQ-01: `tp` is negative: -8
+              help: write a whole number: `tp: 8`
             2:25-28 LOGOS-REQ-01: `ctx` is a whole number, found the fraction `8.0`
+              help: write a whole number: `ctx: 8_192`
             2:37-40 LOGOS-REQ-01: `batch` is a whole number, found the string "4"
               help: write `batch: 4`
             3:16-18 LOGOS-REQ-01: `tp` is a whole number, found the name `TP`
@@ -171,15 +178,20 @@ fn sizes_are_whole_numbers_written_out() {
             4:16-17 LOGOS-REQ-01: `tp` has no value
               help: write a whole number: `tp: 8`
             4:23-27 LOGOS-REQ-01: `ctx` is a whole number, found `true`
+              help: write a whole number: `ctx: 8_192`
             4:35-36 LOGOS-REQ-01: expected `:` after `batch`, found nothing
             5:42-46 LOGOS-REQ-01: `batch` is a whole number, found `1f32`
+              help: write a whole number: `batch: 8`
             6:16-19 LOGOS-REQ-01: `tp` is a whole number, found an expression
               help: write the number out: the macro evaluates nothing
             6:26-29 LOGOS-REQ-01: `ctx` is a whole number, found `'c'`
+              help: write a whole number: `ctx: 8_192`
             6:38-42 LOGOS-REQ-01: `batch` is a whole number, found `b"1"`
+              help: write a whole number: `batch: 8`
             7:17-47 LOGOS-REQ-01: `ctx` is too large: 999999999999999999999999999999
               help: the most that can be written is 4294967295
             7:53-54 LOGOS-REQ-01: `tp` is a whole number, found `!`
+              help: write a whole number: `tp: 8`
             1:22-31 LOGOS-REQ-03: there is no file `no.json`
               help: the path is relative to the folder of this crate's Cargo.toml
         "#]],
@@ -210,12 +222,17 @@ fn keys_of_a_deployment() {
             3:3-10 LOGOS-REQ-01: `chunk` is missing: prefill needs it
               help: write `chunk: 512`
             4:22-26 LOGOS-REQ-01: `rows` is given twice
+              help: leave one of the two out
             5:3-9 LOGOS-REQ-02: unknown form of deployment `dekode`
               help: did you mean `decode`?
             6:9-10 LOGOS-REQ-01: expected `{` after `decode`, found `,`
+              help: write its sizes in braces: `decode { ctx: 8_192 }`
             7:0-1 LOGOS-REQ-01: `A` is given twice
+              help: give one of the two another name
             8:0-2 LOGOS-REQ-01: `fn` cannot name a constant
+              help: write letters, digits and underscores, as in `DECODE_LONG`; no keyword
             9:0-3 LOGOS-REQ-01: `__X` is reserved: two underscores begin the macro's own names
+              help: write a name that begins otherwise, as `DECODE_LONG` does
             10:23-24 LOGOS-REQ-01: a comma is missing before `H`
             1:22-31 LOGOS-REQ-03: there is no file `no.json`
               help: the path is relative to the folder of this crate's Cargo.toml
@@ -240,7 +257,7 @@ fn literals_in_invisible_groups_are_seen_through() {
     };
     let mut text = String::new();
     collect(expand_in(request, None), &mut text);
-    assert!(text.contains("there is no file") && text.lines().count() == 1, "{text}");
+    assert!(text.contains("there is no file") && text.matches("LOGOS-").count() == 1, "{text}");
 }
 
 #[test]

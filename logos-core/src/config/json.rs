@@ -15,7 +15,12 @@ const MOST_TWICE: usize = 16;
 
 /// Parses the bytes of a config into its object.
 pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Vec<Refusal>> {
-    let syntax = |message: String| vec![Refusal::new(Code::ConfigSyntax, At::Model, message)];
+    let syntax = |message: String| {
+        vec![
+            Refusal::new(Code::ConfigSyntax, At::Model, message)
+                .help("name the model's config.json, as it was released"),
+        ]
+    };
     if bytes.len() > MAX_BYTES {
         return Err(syntax(format!(
             "the config has {} bytes, expected at most {MAX_BYTES}: a config.json is a few thousand",

@@ -217,7 +217,8 @@ fn vocab(model: &mut Model, cursor: &mut Cursor) -> Result<(), Fault> {
 fn deployments(model: &mut Model, cursor: &mut Cursor, faults: &mut Vec<Fault>) -> Result<(), Fault> {
     let Some(group) = cursor.take_group(Delimiter::Brace) else {
         let found = entries::found(cursor.peek());
-        return Err(Fault::form(format!("expected `{{` after `deployments:`, found {found}"), cursor.span()));
+        return Err(Fault::form(format!("expected `{{` after `deployments:`, found {found}"), cursor.span())
+            .help("write `deployments: { DECODE: decode { tp: 8, ctx: 8_192 } }`"));
     };
     let place: Span = group.span_open();
     entries::read(Cursor::of(&group), "a deployment's name", faults, |attributes, name, cursor, faults| {

@@ -50,16 +50,18 @@ pub(super) fn parse(
 ) -> Result<(), Fault> {
     let text = name.to_string();
     if !is_name(&name) {
-        return Err(Fault::form(format!("`{text}` cannot name a constant"), name.span()));
+        return Err(Fault::form(format!("`{text}` cannot name a constant"), name.span())
+            .help("write letters, digits and underscores, as in `DECODE_LONG`; no keyword"));
     }
     if text.starts_with("__") {
         return Err(Fault::form(
             format!("`{text}` is reserved: two underscores begin the macro's own names"),
             name.span(),
-        ));
+        )
+        .help("write a name that begins otherwise, as `DECODE_LONG` does"));
     }
     if model.deployments.iter().any(|deployment| deployment.name == text) {
-        return Err(entries::twice(&text, name.span()));
+        return Err(entries::twice(&text, name.span()).help("give one of the two another name"));
     }
     let conditions = conditions(&attributes);
     model.deployments.push(Deployment {
@@ -105,8 +107,16 @@ fn form(cursor: &mut Cursor) -> Result<(&'static Shape, (Ident, Group)), Fault> 
         None => Err(Fault::form(
             format!("expected `{{` after `{word}`, found {}", entries::found(cursor.peek())),
             cursor.span(),
-        )),
+        )
+        .help(format!("write its sizes in braces: `{word} {{ {} }}`", sizes(shape)))),
     }
+}
+
+/// The sizes that a form needs, as they might be written.
+fn sizes(shape: &Shape) -> String {
+    let sizes: Vec<String> =
+        shape.required.iter().map(|key| format!("{}: {}", key.as_str(), number::example(key.as_str()))).collect();
+    sizes.join(", ")
 }
 
 /// What stands in a form's braces.

@@ -100,7 +100,7 @@ pub(super) fn unknown(what: &str, word: &Ident, known: &[&str]) -> Fault {
 
 /// A key given a second time.
 pub(super) fn twice(key: &str, span: Span) -> Fault {
-    Fault::form(format!("`{key}` is given twice"), span)
+    Fault::form(format!("`{key}` is given twice"), span).help("leave one of the two out")
 }
 
 /// `` `a`, `b`, `c` ``.

@@ -25,10 +25,7 @@ pub(crate) fn models(input: TokenStream) -> (Vec<Model>, Vec<Fault>) {
     let mut cursor = Cursor::new(input, Span::call_site());
     let (mut models, mut stray) = (Vec::new(), Vec::new());
     if cursor.is_empty() {
-        stray.push(
-            Fault::form("no model is written here", cursor.span())
-                .help("write `pub mod name { model: config \"models/NAME/config.json\", … }`"),
-        );
+        stray.push(Fault::form("no model is written here", cursor.span()).help(MODULE));
     }
     while !cursor.is_empty() {
         match model(&mut cursor) {
@@ -42,26 +39,29 @@ pub(crate) fn models(input: TokenStream) -> (Vec<Model>, Vec<Fault>) {
     (models, stray)
 }
 
+/// What a model is written as.
+const MODULE: &str = "write `pub mod name { model: config \"models/NAME/config.json\", … }`";
+
 fn model(cursor: &mut Cursor) -> Result<Model, Fault> {
     let attributes = entries::attributes(cursor)?;
     let visibility = visibility(cursor);
     match cursor.take_ident() {
         Some(word) if word == "mod" => {}
-        Some(word) => return Err(Fault::form(format!("expected `mod`, found `{word}`"), word.span())),
+        Some(word) => return Err(Fault::form(format!("expected `mod`, found `{word}`"), word.span()).help(MODULE)),
         None => {
             let found = entries::found(cursor.peek());
-            return Err(Fault::form(format!("expected `mod`, found {found}"), cursor.span())
-                .help("write `pub mod name { model: config \"models/NAME/config.json\", … }`"));
+            return Err(Fault::form(format!("expected `mod`, found {found}"), cursor.span()).help(MODULE));
         }
     }
     let Some(name) = cursor.take_ident() else {
-        return Err(Fault::form("expected the module's name", cursor.span()));
+        return Err(Fault::form("expected the module's name", cursor.span()).help(MODULE));
     };
     if !is_name(&name) && !name.to_string().starts_with("r#") {
-        return Err(Fault::form(format!("`{name}` cannot name a module"), name.span()));
+        return Err(Fault::form(format!("`{name}` cannot name a module"), name.span())
+            .help("write letters, digits and underscores, as in `qwen35`; no keyword"));
     }
     let Some(group) = cursor.take_group(Delimiter::Brace) else {
-        return Err(Fault::form(format!("expected `{{` after `mod {name}`"), cursor.span()));
+        return Err(Fault::form(format!("expected `{{` after `mod {name}`"), cursor.span()).help(MODULE));
     };
     Ok(body::parse(attributes, visibility, name, &group))
 }

@@ -43,57 +43,64 @@ fn bytes_that_are_no_object() {
     check_bytes(
         b"",
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is empty, expected a JSON object
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is empty, expected a JSON object
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // Blank.
     check_bytes(
         b" \n\t",
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is empty, expected a JSON object
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is empty, expected a JSON object
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // No JSON.
     check_bytes(
         b"hidden_size = 64",
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is not JSON at line 1, column 1: expected value
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is not JSON at line 1, column 1: expected value
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // A list.
     check_bytes(
         b"[1, 2]",
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is a list of 2 items, expected a JSON object
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is a list of 2 items, expected a JSON object
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // A number.
     check_bytes(
         b"64",
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is 64, expected a JSON object
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is 64, expected a JSON object
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // Not a number.
     check_bytes(
         b"{\n  \"model_type\": \"llama\",\n  \"rms_norm_eps\": NaN\n}",
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is not JSON at line 3, column 19: expected value
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is not JSON at line 3, column 19: expected value
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // A number beyond f64.
     check_bytes(
         b"{\"rope_theta\": 1e999}",
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is not JSON at line 1, column 20: number out of range
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is not JSON at line 1, column 20: number out of range
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // What some editors put in front.
     check_bytes(
@@ -108,17 +115,19 @@ fn bytes_that_are_no_object() {
     check_bytes(
         b"{} {}",
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is not JSON at line 1, column 4: trailing characters
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is not JSON at line 1, column 4: trailing characters
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // Bytes that are no UTF-8.
     check_bytes(
         b"{\"model_type\": \"\xff\"}",
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is not JSON at line 1, column 17: invalid unicode code point
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is not JSON at line 1, column 17: invalid unicode code point
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // An empty object.
     check_bytes(
@@ -133,32 +142,36 @@ fn bytes_that_are_no_object() {
     check_bytes(
         &whole[..200],
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is cut off at line 10, column 18
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is cut off at line 10, column 18
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // Nested without end.
     check_bytes(
         &b"[".repeat(100_000),
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is not JSON at line 1, column 128: recursion limit exceeded
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is not JSON at line 1, column 128: recursion limit exceeded
+              help: name the model's config.json, as it was released
+        "#]],
     );
     check_bytes(
         &b"{\"a\":".repeat(100_000),
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config is not JSON at line 1, column 636: recursion limit exceeded
-    "#]],
+            the model
+            LOGOS-CFG-01: the config is not JSON at line 1, column 636: recursion limit exceeded
+              help: name the model's config.json, as it was released
+        "#]],
     );
     // Larger than any config.
     check_bytes(
         &b" ".repeat((4 << 20) + 1),
         expect![[r#"
-        the model
-        LOGOS-CFG-01: the config has 4194305 bytes, expected at most 4194304: a config.json is a few thousand
-    "#]],
+            the model
+            LOGOS-CFG-01: the config has 4194305 bytes, expected at most 4194304: a config.json is a few thousand
+              help: name the model's config.json, as it was released
+        "#]],
     );
 }
 
