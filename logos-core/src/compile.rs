@@ -19,6 +19,7 @@ use crate::residency::Laid;
 use crate::spatial::{SpatialProgram, Tier};
 use crate::spec::{Dtype, Held, ModelSpec};
 use crate::{config, fit, residency};
+use together::OnChip;
 
 /// A compiled deployment.
 #[derive(Clone, Debug)]
@@ -46,17 +47,26 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<Compiled>, Vec<Refusal>> {
     let model = spec.and_then(|spec| held_to(request, spec).map_err(|found| refusals.extend(found)).ok());
     let (Some(chip), Some((spec, dense))) = (chip, model) else { return Err(refusals) };
     let mut compiled = Vec::with_capacity(request.deployments.len());
+    let mut on_chips = Vec::with_capacity(request.deployments.len());
     for deployment in request.deployments {
         match compile_deployment(request, &spec, &chip, deployment) {
-            Ok((words, cut)) => {
-                let notes = dense.iter().cloned().chain(cut).collect();
+            Ok(Ready { words, notes, on_chip }) => {
+                let notes = dense.iter().cloned().chain(notes).collect();
                 let (name, required) = (deployment.name.clone(), deployment.require.clone());
                 compiled.push(Compiled { name, words, notes, required });
+                on_chips.push(on_chip);
             }
             Err(found) => refusals.extend(found),
         }
     }
-    if refusals.is_empty() { Ok(compiled) } else { Err(refusals) }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let sram = chip.unit().sram_bytes;
+    for (compiled, notes) in compiled.iter_mut().zip(together::notes(request.deployments, &on_chips, sram)) {
+        compiled.notes.extend(notes);
+    }
+    Ok(compiled)
 }
 
 /// The model with its vocabulary as the request has it, held to the checkpoint where there is one, and what is said of tensors that are
@@ -108,13 +118,23 @@ fn blocks_cut(spec: &ModelSpec, programs: &[KindProgram]) -> Vec<String> {
     cut.into_iter().filter_map(said).collect()
 }
 
+/// A deployment that compiled.
+pub(crate) struct Ready {
+    /// Its words.
+    pub(crate) words: Vec<u32>,
+    /// What is said of it.
+    notes: Vec<String>,
+    /// What it takes of a chip's SRAM.
+    on_chip: OnChip,
+}
+
 /// The words of a deployment, and what is said of it.
 pub(crate) fn compile_deployment(
     request: &Request<'_>,
     spec: &ModelSpec,
     chip: &Chip,
     deployment: &DeploymentRequest,
-) -> Result<(Vec<u32>, Vec<String>), Vec<Refusal>> {
+) -> Result<Ready, Vec<Refusal>> {
     let deployed = deploy(request, spec, chip, deployment)?;
     let spec = &*deployment.of(spec);
     let unmet = unmet(spec, chip, &deployment.at_width(spec, chip), request.weights, &deployed);
@@ -126,7 +146,9 @@ pub(crate) fn compile_deployment(
         let bytes = fit::bytes(u128::from(deployed.fit.ddr_weight_bytes));
         format!("{bytes} of experts a chip lie in DDR: HBM does not hold them beside all else")
     });
-    Ok((deployed.words, cut.into_iter().chain(elsewhere).collect()))
+    let notes = cut.into_iter().chain(elsewhere).collect();
+    let on_chip = OnChip::of(deployment.at_width(spec, chip).chips(), &deployed);
+    Ok(Ready { words: deployed.words, notes, on_chip })
 }
 
 /// What is required of a deployment and does not hold; `deployment` is at its width and `spec` as it cuts the model.
@@ -384,6 +406,7 @@ pub(crate) fn refusal(
 }
 
 mod rows;
+mod together;
 
 #[cfg(test)]
 mod tests;

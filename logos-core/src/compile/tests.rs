@@ -39,8 +39,8 @@ fn compiled(spec: &ModelSpec, form: Form, tp: u32) -> Result<(), Vec<Refusal>> {
         vocabulary: spec.vocabulary,
         deployments,
     };
-    let words = compile_deployment(&request, spec, chip, &deployment)?;
-    assert_eq!(crate::inspect::verify(&words.0), Ok(()), "{form:?} over {tp}");
+    let ready = compile_deployment(&request, spec, chip, &deployment)?;
+    assert_eq!(crate::inspect::verify(&ready.words), Ok(()), "{form:?} over {tp}");
     Ok(())
 }
 
@@ -149,4 +149,37 @@ fn released_models_compile_over_a_node_or_what_holds_them() {
         "smollm2-135m TpSplit",
     ];
     assert_eq!(refused, expected);
+}
+
+/// S13: state that one deployment keeps in SRAM and another's buffers would displace is said of it, with both sizes.
+#[test]
+fn what_deployments_keep_of_the_same_chips_sram_is_said_where_it_does_not_fit_together() {
+    let notes = |slug: &str, tp: u32, deployments: &[(&str, Form)]| {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/configs").join(slug);
+        let config = std::fs::read(folder.join("config.json")).unwrap();
+        let deployments: Vec<DeploymentRequest> =
+            deployments.iter().map(|&(name, form)| DeploymentRequest::new(name, form, Some(tp))).collect();
+        let request = Request {
+            model: slug,
+            config: &config,
+            chip: "SN50".into(),
+            weights: Weights::Config,
+            checkpoint: None,
+            vocabulary: crate::Vocabulary::Exact,
+            deployments: &deployments,
+        };
+        let compiled = compile(&request).unwrap();
+        compiled.into_iter().map(|compiled| compiled.notes).collect::<Vec<_>>()
+    };
+    let decode = |batch| ("DECODE", Form::Decode { ctx: 32_768, batch });
+    let prefill = ("PREFILL", Form::Prefill { ctx: 32_768, chunk: 512, batch: 1 });
+    // One sequence's caches and memories stay, 274 MiB of 432; a chunk's buffers take more than the rest.
+    let said = notes("qwen3.5-27b", 8, &[decode(1), prefill]);
+    assert_eq!((said[0].len(), said[1].len()), (1, 0), "{said:?}");
+    assert!(said[0][0].starts_with("287,678,464 bytes (274.3 MiB) of state a chip stay in SRAM"), "{said:?}");
+    assert!(said[0][0].contains("`PREFILL`"), "{said:?}");
+    // Alone there is nothing to make way for.
+    assert_eq!(notes("qwen3.5-27b", 8, &[decode(1)]), [Vec::<String>::new()]);
+    // What eight sequences keep of a mixture fits beside a chunk's buffers.
+    assert_eq!(notes("qwen3.5-35b-a3b", 2, &[decode(8), prefill]), [Vec::<String>::new(), Vec::new()]);
 }

@@ -21,7 +21,7 @@ mod tests;
 
 pub(crate) use choose::fullest;
 pub use experts::offload;
-pub use states::{Laid, keep_states};
+pub use states::{Laid, footprint, keep_states};
 
 use crate::kinds::KindProgram;
 use crate::language::ast::{Axis, Value};

@@ -99,7 +99,7 @@ fn attempt<E>(
 }
 
 /// Scratchpad bytes of the section that takes most, with what its program keeps beside the buffers.
-fn footprint(programs: &[KindProgram], laid: &Laid) -> u64 {
+pub fn footprint(programs: &[KindProgram], laid: &Laid) -> u64 {
     let of = |((kind, homes), spatial): ((&KindProgram, &Homes), &SpatialProgram)| {
         let buffers = spatial.sections.iter().map(|section| buffer_space(&section.edges)).max().unwrap_or(0);
         buffers.saturating_add(resident_bytes(&kind.authored.program, homes))

@@ -8,7 +8,7 @@ use std::fmt;
 use logos_bundle::view::Bundle;
 
 use super::{Machine, MachineError, Order};
-use crate::compile::compile_deployment;
+use crate::compile::{Ready, compile_deployment};
 use crate::kinds;
 use crate::reference::{Matrix, Output, RopeLength, Session, Shards};
 use crate::shard;
@@ -50,7 +50,7 @@ impl Case<'_> {
             deployments,
         };
         let chip = chip::lookup(chip).unwrap();
-        let (words, _) = compile_deployment(&request, spec, chip, &deployment)
+        let Ready { words, .. } = compile_deployment(&request, spec, chip, &deployment)
             .map_err(|refusals| wrong(&refusals.iter().map(ToString::to_string).collect::<String>()))?;
         let bundle = Bundle::read(&words).unwrap();
         let mut machine = Machine::new(&bundle, *tensors).map_err(|error| wrong(&error))?;
