@@ -486,7 +486,7 @@ fn a_fit_is_a_table() {
     for part in [
         "26,895,998,464 parameters",
         "it fits; every program is certified",
-        "most sequences at this context: 13",
+        "most sequences that the memories hold at this context: 13",
         "rack     16      8",
         "the 24 query heads do not split over 16 chips",
         "no speed is claimed",

@@ -81,9 +81,10 @@ pub struct FitFacts {
     pub hbm_headroom_bytes: i64,
     /// Whether `need_bytes` is at most `memory_bytes`.
     pub fits: bool,
-    /// Largest context that fits with these sequences, in positions; 0 where it does not apply.
+    /// Largest context that the main memory holds with these sequences beside the weights in it, in positions; 0 where it does not apply.
     pub max_ctx: u32,
-    /// Most sequences that fit at this context.
+    /// Most sequences that the main memory holds at this context beside the weights in it. Experts that could leave it would make room for
+    /// more; a step of so many need not lower.
     pub max_sequences: u32,
 }
 

@@ -153,8 +153,17 @@ fn people(out: &mut dyn Write, document: &Document<ModelFit>) -> Result<(), Fail
         None => writeln!(out, "\nit fits; every program is certified")?,
         Some(why) => writeln!(out, "\nIT DOES NOT FIT: {why}")?,
     }
-    writeln!(out, "largest context with {}: {}", sequences(deployment.batch), grouped(u64::from(tp.max_ctx_in_hbm)))?;
-    writeln!(out, "most sequences at this context: {}", grouped(u64::from(tp.max_sequences_in_hbm)))?;
+    writeln!(
+        out,
+        "largest context that the memories hold with {}: {}",
+        sequences(deployment.batch),
+        grouped(u64::from(tp.max_ctx_in_hbm))
+    )?;
+    writeln!(
+        out,
+        "most sequences that the memories hold at this context: {}",
+        grouped(u64::from(tp.max_sequences_in_hbm))
+    )?;
     writeln!(
         out,
         "context up to which SRAM would hold the KV cache: {}",

@@ -127,9 +127,10 @@ pub(super) fn summary(out: &mut dyn Write, bundle: &Bundle<'_>, opinion: &Opinio
     print(out, &facts)?;
     writeln!(out)?;
     if fit.max_ctx > 0 {
-        writeln!(out, "largest context with these sequences: {}", grouped(u64::from(fit.max_ctx)))?;
+        writeln!(out, "beside the weights where they lie, {memory} holds")?;
+        writeln!(out, "  with these sequences a context of at most {}", grouped(u64::from(fit.max_ctx)))?;
+        writeln!(out, "  at this context at most {} sequences\n", grouped(u64::from(fit.max_sequences)))?;
     }
-    writeln!(out, "most sequences at this context: {}\n", grouped(u64::from(fit.max_sequences)))?;
     programs(out, bundle)?;
     certificate(out, bundle, opinion)
 }

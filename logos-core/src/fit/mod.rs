@@ -46,9 +46,10 @@ pub struct FitFacts {
     pub memory: &'static str,
     /// Its size, as the chip's facts state it.
     pub memory_bytes: u64,
-    /// Largest context that fits with these sequences, never above the model's own; 0 for a forward step.
+    /// Largest context that the main memory holds with these sequences beside the weights in it, never above the model's own; 0 for a forward
+    /// step.
     pub max_ctx: u32,
-    /// Most sequences that fit at this context; 0 for a forward step, which carries none.
+    /// Most sequences that it so holds at this context; 0 for a forward step, which carries none.
     pub max_seqs: u32,
 }
 

@@ -165,7 +165,7 @@ impl Page<'_> {
                     "/tensor_parallel/max_ctx_in_hbm",
                 );
                 tile(
-                    "most sequences at this context",
+                    "most sequences, by memory",
                     grouped(u64::from(tp.max_sequences_in_hbm)),
                     "/tensor_parallel/max_sequences_in_hbm",
                 );
