@@ -62,7 +62,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
         Ok(()) => 0,
         Err(Failure::Stream(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(Failure::Stream(error)) => {
-            let _ = writeln!(err, "error: {error}");
+            let code = Code::RequestFile;
+            let _ = writeln!(err, "error: {code}: the output cannot be written: {}", error.kind());
+            let _ =
+                writeln!(err, "  help: write it where there is room, with `>` or, where the command has it, `-o FILE`");
             1
         }
         Err(Failure::Refused(refusals)) => {

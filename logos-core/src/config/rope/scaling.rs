@@ -107,17 +107,32 @@ fn yarn(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head<'_>) -> Option<Scaled> {
         return None;
     }
     let log = if factor > 1.0 { 0.1 * f64::from(factor).ln() } else { 0.0 };
-    let attention_factor = if inner.has("attention_factor") {
-        given
+    let (key, attention_factor) = if inner.has("attention_factor") {
+        ("attention_factor", given)
     } else if mscale != 0.0 && all_dim != 0.0 {
-        (log * mscale + 1.0) / (log * all_dim + 1.0)
+        ("mscale", (log * mscale + 1.0) / (log * all_dim + 1.0))
     } else {
-        log + 1.0
-    } as f32;
+        ("factor", log + 1.0)
+    };
+    let attention_factor = single(inner, key, "rotary tables", attention_factor);
+    let magnitude = log * all_dim + 1.0;
+    let scores = single(inner, "mscale_all_dim", "scores", magnitude * magnitude);
+    let (attention_factor, _) = (attention_factor?, scores?);
     // What the scaling was made to reach; some files leave `max_position_embeddings` as it was before.
     let reach = (f64::from(original) * f64::from(factor)) as u32;
     let scaling = Scaling::Yarn { factor, beta_fast, beta_slow, original, truncate, attention_factor };
-    Some(Scaled { scaling, reach: reach.max(head.positions), magnitude: log * all_dim + 1.0 })
+    Some(Scaled { scaling, reach: reach.max(head.positions), magnitude })
+}
+
+/// A factor that computations take in single precision; refuses a key that makes it nothing they can multiply by.
+fn single(inner: &Keys<'_>, key: &'static str, what: &str, factor: f64) -> Option<f32> {
+    let narrow = factor as f32;
+    if narrow.is_finite() && narrow > 0.0 {
+        return Some(narrow);
+    }
+    let wrong = format!("multiplies {what} by {factor:e}, expected a factor above 0 that single precision holds");
+    inner.refuse_key(Code::ConfigValue, key, wrong);
+    None
 }
 
 fn longrope(keys: &Keys<'_>, inner: &Keys<'_>, head: &Head<'_>, rotary: u32) -> Option<Scaled> {

@@ -583,6 +583,18 @@ fn rope_that_is_wrong() {
             LOGOS-CFG-05: `rope_scaling.type` and `rope_scaling.rope_type` differ, expected one form
         "#]],
     );
+    for (key, value) in
+        [("mscale_all_dim", 1e30), ("attention_factor", 1e39), ("attention_factor", 1e-60), ("mscale", 1e300)]
+    {
+        let mut yarn =
+            json!({"rope_type": "yarn", "factor": 8, "original_max_position_embeddings": 8192, "mscale_all_dim": 1.0});
+        yarn[key] = value.into();
+        let found = words(&edited(LLAMA, &[set("rope_scaling", yarn)]));
+        assert!(
+            found.contains(&format!("rope_scaling.{key}\nLOGOS-CFG-04: `rope_scaling.{key}` multiplies ")),
+            "{found}"
+        );
+    }
     check_scaling(
         json!("linear"),
         expect![[r#"
