@@ -3,9 +3,11 @@
 
 use super::frame::Chip;
 use super::ledger::{At, Ledger, each, failed, hold, holds};
+use super::expected::Port;
 use super::parts::{self, Expected, Take};
 use super::place::hops;
 use super::program::{Program, bytes_of, ceil};
+use super::rows::EdgeRow;
 use super::section::{Section, Stage, UNREACHED};
 use crate::table::layout::{NONE, primitive};
 
@@ -17,247 +19,251 @@ struct Edge {
     release: i128,
 }
 
-/// Matches the next edge rows of the section with the ports of stage `to`; what is asked of every edge is counted for all of a
-/// section's.
+/// Whether the inequalities of a stream hold that takes one token for one, as most do. More is asked than needed: what does not
+/// hold here is looked at by [`stream_holds`].
+macro_rules! one_for_one {
+    ($interval:expr, $u:ident, $v:ident, $edge:ident) => {{
+        let k = $u.firings - 1;
+        let late = k * $u.period;
+        let last = k * $v.period;
+        let gap = $v.start - $u.start;
+        let behind = gap + $edge.release;
+        let room = if $edge.capacity < $u.firings {
+            $edge.capacity * $u.period >= behind && late + $edge.capacity * $v.period >= behind + last
+        } else {
+            $interval >= behind && $interval + late >= behind + last
+        };
+        room && gap >= $edge.latency && gap + last >= late + $edge.latency
+    }};
+}
+
+/// Matches the next edge rows of the section with the ports of stage `to`, and says in the stage what they take in and how far
+/// it is from the input's load; what is asked of every edge is counted for all of a section's.
 pub(super) const fn ports(
-    p: &mut Program<'_>,
+    p: &Program<'_>,
     s: &mut Section,
     to: usize,
-    e: &Expected,
+    mut v: Stage,
+    e: Expected,
     stage_of: &[u32; parts::MOST],
     l: &mut Ledger,
-) {
-    let mut next_port = 0;
-    while next_port < e.count {
-        let n = next_port;
-        let port = e.ports[n];
-        next_port = n + 1;
-        if s.edges >= s.edge_count {
+) -> Stage {
+    let rows = p.frame.edges;
+    let first_edge = s.first_edge as usize;
+    let count = e.count;
+    let mut next = s.edges;
+    let mut end = s.end;
+    let mut n = 0;
+    while n < count {
+        if next >= s.edge_count {
             l.fault(4, s.stage_at(to), n as i128 + 1, n as i128, "edges of the stage, at least");
-            continue;
+            break;
         }
-        let next = s.edges;
-        let row = p.frame.edges[s.first_edge as usize + next];
-        let [from, consumer, number, kind, tokens_out, tokens_in, groups, capacity, slot, address, value, ..] = row;
-        s.edges = next + 1;
+        let k = next;
+        let row = rows[first_edge + k];
+        let port = e.ports[n];
         let of_value = port.value != NONE;
-        let producer = if of_value {
+        let from = if of_value {
             let v = &p.values[port.value as usize];
-            hold!(
-                l,
-                4,
-                v.section == s.index,
-                s.edge_at(next),
-                s.index,
-                v.section,
-                "section whose stage emits the value read"
-            );
+            if v.section != s.index {
+                let what = "section whose stage emits the value read";
+                l.fault(4, s.edge_at(k), s.index as i128, v.section as i128, what);
+            }
+            s.of_values += 1;
             v.stage
         } else {
             stage_of[port.part]
         };
-        each!(l, 4 * 4, s.edge_at(next),
-            producer == from => producer, from, "producer";
-            to as u32 == consumer => to, consumer, "consumer";
-            n as u32 == number => n, number, "port";
-            port.value == value => port.value, value, "value that flows";
+        each!(l, 4 * 4, s.edge_at(k), of [row: EdgeRow, port: Port, from: u32, to: usize, n: usize],
+            from == row.from => from, row.from, "producer";
+            to == row.to as usize => to, row.to, "consumer";
+            n == row.port as usize => n, row.port, "port";
+            port.value == row.value => port.value, row.value, "value that flows";
         );
+        next = k + 1;
+        n += 1;
         if failed!(l, 4) {
             continue;
         }
-        let from = from as usize;
-        let u = s.stages[from];
-        let v = s.stages[to];
-        s.stages[from].read = true;
-        let whole = of_value && u.whole;
+        let u = s.stages[from as usize];
         let mut all = false;
         let mut stream = 0;
         let holds = match port.take {
-            Take::Stream(k) if !whole => {
-                stream = k;
-                0
+            Take::Stream(k) => {
+                if of_value && u.whole {
+                    s.groups
+                } else {
+                    stream = k;
+                    0
+                }
             }
+            Take::Hold => s.groups,
             Take::HoldAll => {
                 all = true;
                 1
             }
             Take::HoldIn(groups) => groups,
-            Take::Stream(_) | Take::Hold => s.groups,
         };
-        each!(l, 4 * 2, s.edge_at(next),
-            (holds != 0) == (kind == 1) => holds != 0, kind, "kind of the edge: 0 a stream, 1 a hold";
-            holds == groups as i128 => holds, groups, "groups of a hold";
+        each!(l, 4 * 2, s.edge_at(k), of [row: EdgeRow, holds: i128],
+            holds == row.groups as i128 => holds, row.groups, "groups of a hold";
+            (holds != 0) == (row.kind == 1) => holds != 0, row.kind, "kind of the edge: 0 a stream, 1 a hold";
         );
         if failed!(l, 4) {
             continue;
         }
-        let expected = if u.primitive == primitive::LOAD {
-            if holds == 0 {
-                u.bytes
-            } else if holds == 1 {
-                u.bytes * u.firings
-            } else {
-                u.bytes * (u.firings / holds)
+        let expected = if let primitive::LOAD = u.primitive {
+            match holds {
+                0 => u.bytes,
+                1 => u.bytes * u.firings,
+                _ => u.bytes * (u.firings / holds),
             }
         } else if of_value {
             let x = &p.values[port.value as usize];
             let n = if all {
                 p.m * x.cols_l
-            } else if holds != 0 {
-                s.rows * x.cols_l
-            } else {
+            } else if let 0 = holds {
                 s.rows * x.tile
+            } else {
+                s.rows * x.cols_l
             };
             bytes_of!(x.storage, n)
         } else {
             port.slot
         };
-        let slot = slot as i128;
-        let capacity = capacity as i128;
-        let start = address as i128;
-        each!(l, 9 * 3, s.edge_at(next),
+        let slot = row.slot_bytes as i128;
+        let capacity = row.capacity as i128;
+        let start = row.address as i128;
+        each!(l, 9 * 3, s.edge_at(k), of [row: EdgeRow, expected: i128, slot: i128, start: i128, end: i128],
             expected == slot => expected, slot, "bytes of a slot";
-            address & 63 == 0 => 0, address & 63, "address, a multiple of 64: rest";
-            start >= s.end => s.end, start, "address, at least the end of the buffer before";
+            row.address & 63 == 0 => 0, row.address & 63, "address, a multiple of 64: rest";
+            start >= end => end, start, "address, at least the end of the buffer before";
         );
-        s.end = start + capacity * slot;
+        end = start + capacity * slot;
         let way = hops!(p.frame.chip, u.area, v.area);
-        let latency = u.ii + u.tail + way;
-        let release = v.ii + 2 + way;
-        let mut groups_of = (1, 1);
-        if holds == 0 {
-            let out = tokens_out as i128;
-            let taken = tokens_in as i128;
+        let tail = u.tail + way;
+        let edge = Edge { capacity, latency: u.ii + tail, release: v.ii + 2 + way };
+        let mut given = 0;
+        // Firings that make a group, and that use one.
+        let mut a = 1;
+        let mut b = 1;
+        if let 0 = holds {
+            s.streams += 1;
+            let tokens = if of_value { p.values[port.value as usize].tiles * s.groups } else { row.p as i128 * u.firings };
             // Within a statement every firing of one part meets one of the next; a value's are as its emitter says.
             let emits = if of_value { u.emits } else { 1 };
-            let n = out * u.firings;
-            let value_tokens = if of_value { p.values[port.value as usize].tiles * s.groups } else { n };
-            let most = taken * v.firings;
-            holds!(l, 5 * 4, s.edge_at(next),
-                emits == out => emits, out, "tokens a producer firing";
-                stream == taken => stream, taken, "tokens a consumer firing";
-                value_tokens == n => value_tokens, n, "tokens of the value";
-                most - taken < n && n <= most => n, most, "tokens taken, the last firing's perhaps in part";
-            );
-            let bytes = taken * slot;
-            if bytes > v.taken {
-                s.stages[to].taken = bytes;
-            }
-            let bytes = out * slot;
-            if bytes > u.given {
-                s.stages[from].given = bytes;
-            }
-            if failed!(l, 5) {
-                continue;
-            }
-            // One token for one, as most streams are, with inequalities that hold as they are or by more than they need.
-            let steady = out == 1 && taken == 1 && u.firings == v.firings && {
-                let k = u.firings - 1;
-                let late = k * u.period;
-                let last = k * v.period;
-                let gap = v.start - u.start;
-                let behind = gap + release;
-                let room = if capacity < u.firings {
-                    capacity * u.period >= behind && late + capacity * v.period >= behind + last
-                } else {
-                    s.interval >= behind && s.interval + late >= behind + last
-                };
-                room && gap >= latency && gap + last >= late + latency
-            };
-            if steady {
-                l.obligations.6 += 3;
-                l.obligations.7 += 3;
+            let taken = if let EdgeRow { p: 1, q: 1, .. } = row
+                && let 1 = emits
+                && let 1 = stream
+                && u.firings == v.firings
+                && u.firings == tokens
+            {
+                given = slot;
+                if !one_for_one!(s.interval, u, v, edge) {
+                    stream_holds(s.interval, s.edge_at(k), &u, &v, &edge, 1, 1, l);
+                }
+                slot
             } else {
-                let e = Edge { capacity, latency, release };
-                stream_holds(s.interval, s.edge_at(next), &u, &v, &e, out, taken, l);
+                let out = row.p as i128;
+                let taken = row.q as i128;
+                let made = out * u.firings;
+                let most = taken * v.firings;
+                each!(l, 5 * 4, s.edge_at(k), of [emits: i128, out: i128, stream: i128, taken: i128, tokens: i128, made: i128, most: i128],
+                    emits == out => emits, out, "tokens a producer firing";
+                    stream == taken => stream, taken, "tokens a consumer firing";
+                    tokens == made => tokens, made, "tokens of the value";
+                    most - taken < made && made <= most => made, most, "tokens taken, the last firing's perhaps in part";
+                );
+                if failed!(l, 5) {
+                    continue;
+                }
+                stream_holds(s.interval, s.edge_at(k), &u, &v, &edge, out, taken, l);
+                given = out * slot;
+                taken * slot
+            };
+            if taken > v.taken {
+                v.taken = taken;
             }
         } else {
-            let a = if holds == 1 { u.firings } else { u.firings / holds };
-            let b = if holds == 1 { v.firings } else { v.firings / holds };
-            holds!(l, 5 * 2, s.edge_at(next),
-                a * holds == u.firings => a * holds, u.firings, "firings of the producer, a multiple of the groups";
-                b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
-            );
-            groups_of = (a, b);
+            a = if let 1 = holds { u.firings } else { u.firings / holds };
+            b = if let 1 = holds { v.firings } else { v.firings / holds };
             let made = a * u.period;
             let used = b * v.period;
-            let arrival = u.start + made - u.period + latency;
-            let free = v.start + used - v.period + release;
-            if holds == 1 {
+            let arrival = u.start + made - u.period + edge.latency;
+            let free = v.start + used - v.period + edge.release;
+            if let 1 = holds {
+                s.singles += 1;
                 let have = u.start + capacity * s.interval;
-                holds!(l, 6 * 1, s.edge_at(next), v.start >= arrival => arrival, v.start, "start of the consumer, at least";);
-                holds!(l, 7 * 1, s.edge_at(next), have >= free => free, have, "start of the next value in the same buffer, at least";);
+                each!(l, 6 * 1, s.edge_at(k), of [v: Stage, arrival: i128], v.start >= arrival => arrival, v.start, "start of the consumer, at least";);
+                each!(l, 7 * 1, s.edge_at(k), of [have: i128, free: i128], have >= free => free, have, "start of the next value in the same buffer, at least";);
             } else {
+                holds!(l, 5 * 2, s.edge_at(k), of [a: i128, b: i128, holds: i128, u: Stage, v: Stage],
+                    a * holds == u.firings => a * holds, u.firings, "firings of the producer, a multiple of the groups";
+                    b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
+                );
                 let g = Groups { count: holds, made, used, arrival, free };
-                hold_holds(s.interval, s.edge_at(next), u.start, v.start, capacity, &g, l);
+                hold_holds(s.interval, s.edge_at(k), u.start, v.start, capacity, &g, l);
             }
         }
-        if u.last != UNREACHED {
-            // Distances from the input's last token, at initiation intervals alone, to the first and to the last firing.
-            let (a, b) = groups_of;
-            let own = paced(&p.frame.chip, &u);
-            let way = latency - u.ii + own;
-            let first = if holds == 1 {
-                u.last + way
-            } else if u.first != UNREACHED {
-                u.first + way + if a == 1 { 0 } else { (a - 1) * own }
-            } else {
-                UNREACHED
-            };
-            if first > v.first {
-                s.stages[to].first = first;
-            }
-            if holds != 1 {
-                let last = u.last + way + if b == 1 { 0 } else { (b - 1) * paced(&p.frame.chip, &v) };
-                if last > v.last {
-                    s.stages[to].last = last;
-                }
+        if given > u.given {
+            s.stages[from as usize].given = given;
+        }
+        if let UNREACHED = u.last {
+            continue;
+        }
+        // Distances from the input's last token, at initiation intervals alone, to the first and to the last firing.
+        let way = tail + u.pace;
+        let first = if let 1 = holds {
+            u.last + way
+        } else if u.first != UNREACHED {
+            u.first + way + if let 1 = a { 0 } else { (a - 1) * u.pace }
+        } else {
+            UNREACHED
+        };
+        if first > v.first {
+            v.first = first;
+        }
+        if holds != 1 {
+            let last = u.last + way + if let 1 = b { 0 } else { (b - 1) * v.pace };
+            if last > v.last {
+                v.last = last;
             }
         }
     }
-    let v = &s.stages[to];
+    s.edges = next;
+    s.end = end;
     if v.first != UNREACHED {
-        let own = paced(&p.frame.chip, v);
-        let last = v.first + (v.firings - 1) * own;
         if v.primitive == primitive::GATHER && v.turn != NONE && v.tier <= 2 {
             s.gathered[v.tier as usize] += v.firings * v.bytes;
             if s.ids == UNREACHED || v.first < s.ids {
                 s.ids = v.first;
             }
         }
+        let last = v.first + (v.firings - 1) * v.pace;
         if last > v.last {
-            s.stages[to].last = last;
+            v.last = last;
         }
     }
-    if s.ids != UNREACHED && s.stages[to].primitive == primitive::GEMM_B {
-        chosen(&p.frame.chip, s, to);
+    if s.ids != UNREACHED && v.primitive == primitive::GEMM_B {
+        v.last = largest(v.last, chosen(&p.frame.chip, s));
     }
+    v
 }
 
 /// What a statement gathers comes through its memories in some order, all of it before the last firing of the product that ends it.
-const fn chosen(c: &Chip, s: &mut Section, to: usize) {
+/// Returns when that is; forgets what was gathered.
+const fn chosen(c: &Chip, s: &mut Section) -> i128 {
+    let mut most = UNREACHED;
     let mut tier = 1;
     while tier <= 2 {
         if s.gathered[tier] > 0 && c.rate[tier] > 0 {
             let through = s.ids + ceil!(s.gathered[tier] * 65536, c.rate[tier]);
-            let last = through + c.depth + c.latency[tier] + 2 + c.inject;
-            if last > s.stages[to].last {
-                s.stages[to].last = last;
-            }
+            most = largest(most, through + c.load_tail[tier] + c.inject);
         }
         tier += 1;
     }
     s.gathered = [0; 3];
     s.ids = UNREACHED;
-}
-
-/// The interval a stage's bound counts with: a load's in a turn is the schedule's choice, and no choice is below its token's
-/// bytes at the memory's whole rate.
-pub(super) const fn paced(c: &Chip, v: &Stage) -> i128 {
-    if v.turn == NONE || v.tier > 2 || c.rate[v.tier as usize] == 0 {
-        return v.ii;
-    }
-    largest(1, ceil!(v.bytes * 65536, c.rate[v.tier as usize]))
+    most
 }
 
 const fn largest(a: i128, b: i128) -> i128 {
@@ -286,7 +292,7 @@ const fn stream_holds(interval: i128, at: At, u: &Stage, v: &Stage, e: &Edge, p:
     let early = if j > 0 { u.period * (q - g) } else { p * lead };
     let middle = if j > 0 { u.period * (j * q - g) } else { p * lead };
     let have = if j > 0 { p * (lead + last - v.period) } else { p * lead };
-    holds!(l, 6 * 3, at,
+    each!(l, 6 * 3, at, of [lead: i128, last: i128, late: i128, p: i128, early: i128, have: i128, middle: i128],
         lead + last >= late => late, lead + last, "cycles from the producer's first token to the consumer's last firing, at least";
         p * lead >= early => early, p * lead, "cycles (times tokens) to the first firing, at least";
         have >= middle => middle, have, "cycles (times tokens) to the last firing but one, at least";
@@ -300,7 +306,7 @@ const fn stream_holds(interval: i128, at: At, u: &Stage, v: &Stage, e: &Edge, p:
     let full = v.period * (n - c1 - g);
     let first = q * (room + k0 * u.period);
     let end = q * (room + late);
-    holds!(l, 7 * 3, at,
+    each!(l, 7 * 3, at, of [c: i128, p: i128, q: i128, g: i128, first: i128, wait: i128, end: i128, full: i128],
         c >= p && c >= q && (g == 1 || c % g == 0) => largest(p, q), c, "capacity, a multiple of the common rate, at least";
         first >= wait => wait, first, "cycles (times tokens) of room for the first firing that waits, at least";
         end >= full => full, end, "cycles (times tokens) of room for the last firing, at least";
@@ -370,7 +376,7 @@ pub(super) const fn carried(p: &mut Program<'_>, s: &mut Section, k: usize, v: u
     hold!(l, 6, have >= need, at, need, have, "start of the state's next load, at least");
     let rows = p.frame.stages;
     let first = s.first_stage as usize;
-    if rows[first + k][0] != rows[first + state.stage as usize][0] {
+    if rows[first + k].statement != rows[first + state.stage as usize].statement {
         // Appended by a statement of its own: what it replaces has been read.
         let read = load.start + (load.firings - 1) * load.period + load.ii;
         hold!(

@@ -40,9 +40,6 @@ pub(super) enum Recurrence {
 /// A stage a statement must have.
 #[derive(Clone, Copy)]
 pub(super) struct Expected {
-    /// Where it stands: the statement and the part of it.
-    pub(super) statement: u32,
-    pub(super) part: u32,
     pub(super) primitive: u32,
     pub(super) firings: i128,
     pub(super) a: i128,
@@ -63,21 +60,29 @@ pub(super) struct Expected {
     pub(super) count: usize,
 }
 
-/// Starts a stage over, of the same part.
+/// No stage yet: what [`expect`](super::parts::expect) and its like are given to fill.
+const NOTHING: Expected = Expected {
+    primitive: NONE,
+    firings: 1,
+    a: 1,
+    b: 1,
+    base: 1,
+    recurrence: Recurrence::None,
+    bytes: 0,
+    tier: NONE,
+    whole: false,
+    emits: 1,
+    adds: false,
+    state: NONE,
+    ports: [Port { value: NONE, part: 0, take: Take::Hold, slot: 0 }; 6],
+    count: 0,
+};
+
+/// Starts a stage over: one copy, where field by field would be as many steps as there are fields.
 pub(super) const fn stage(e: &mut Expected, primitive: u32, firings: i128) {
+    *e = NOTHING;
     e.primitive = primitive;
     e.firings = firings;
-    e.a = 1;
-    e.b = 1;
-    e.base = 1;
-    e.recurrence = Recurrence::None;
-    e.bytes = 0;
-    e.tier = NONE;
-    e.whole = false;
-    e.emits = 1;
-    e.adds = false;
-    e.state = NONE;
-    e.count = 0;
 }
 
 /// A stage that moves tokens of so many bytes.
@@ -124,27 +129,9 @@ impl Expected {
         self.count += 1;
     }
 
-    /// No stage yet, of a part of a statement: what [`expect`] and its like are given to fill.
-    pub(super) const fn new(statement: u32, part: u32) -> Expected {
-        let port = Port { value: NONE, part: 0, take: Take::Hold, slot: 0 };
-        Expected {
-            statement,
-            part,
-            primitive: NONE,
-            firings: 1,
-            a: 1,
-            b: 1,
-            base: 1,
-            recurrence: Recurrence::None,
-            bytes: 0,
-            tier: NONE,
-            whole: false,
-            emits: 1,
-            adds: false,
-            state: NONE,
-            ports: [port; 6],
-            count: 0,
-        }
+    /// No stage yet.
+    pub(super) const fn new() -> Expected {
+        NOTHING
     }
 
     /// The statement has no such part.

@@ -1,6 +1,7 @@
 //! Rule 0, the frame: header, directory, deployment and chip. What it returns can be indexed part by part.
 
 use super::ledger::{At, Ledger, equal, failed, hold, part};
+use super::rows::{EdgeRow, StageRow, ValueRow};
 use super::{HEADER, RANGE_LIMIT};
 use crate::table::layout::{HEADER_ROWS, MAGIC, PARTS, Part, ROW, VERSION, header};
 
@@ -13,10 +14,10 @@ pub(super) struct Frame<'a> {
     pub(super) chip: Chip,
     pub(super) programs: &'a [Row],
     pub(super) sections: &'a [Row],
-    pub(super) values: &'a [Row],
+    pub(super) values: &'a [ValueRow],
     pub(super) statements: &'a [Row],
-    pub(super) stages: &'a [Row],
-    pub(super) edges: &'a [Row],
+    pub(super) stages: &'a [StageRow],
+    pub(super) edges: &'a [EdgeRow],
     pub(super) turns: &'a [Row],
     pub(super) ropes: &'a [Row],
     pub(super) bindings: &'a [Row],
@@ -63,9 +64,11 @@ pub(super) struct Chip {
     /// Bytes per 65,536 cycles by tier; SRAM's is not used.
     pub(super) rate: [i128; 3],
     pub(super) link_rate: i128,
-    /// Cycles to the first byte by tier.
-    pub(super) latency: [i128; 3],
-    pub(super) link_latency: i128,
+    /// Cycles from the end of an initiation interval to the result's arrival, but for the way and the tree: of a stage that
+    /// computes or stores, of a load by tier, of a collective.
+    pub(super) tail: i128,
+    pub(super) load_tail: [i128; 3],
+    pub(super) link_tail: i128,
     pub(super) context_tile: i128,
     pub(super) tile: i128,
     pub(super) sram_ports: i128,
@@ -147,10 +150,10 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
         chip,
         programs,
         sections,
-        values,
+        values: ValueRow::of(values),
         statements,
-        stages,
-        edges,
+        stages: StageRow::of(stages),
+        edges: EdgeRow::of(edges),
         turns,
         ropes,
         bindings,
@@ -227,6 +230,7 @@ const fn chip(first: &Row, second: &Row, strings: u64, deployment: &Deployment, 
     let units = units && pad > 0 && pad_rate > 0 && context > 0 && tile > 0 && ports > 0 && strip > 0;
     hold!(l, 0, units, at, 1, 0, "sizes that divide, above 0");
     hold!(l, 0, link > 0 || deployment.chips == 1, at, 1, link, "link rate between chips, at least");
+    let tail = depth as i128 + 2;
     Chip {
         sites: if (cells as u64) < columns as u64 * rows as u64 {
             cells as i128
@@ -246,8 +250,9 @@ const fn chip(first: &Row, second: &Row, strings: u64, deployment: &Deployment, 
         hop: hop as i128,
         rate: [0, hbm as i128, ddr as i128],
         link_rate: link as i128,
-        latency: [0, hbm_first as i128, ddr_first as i128],
-        link_latency: link_first as i128,
+        tail,
+        load_tail: [tail, tail + hbm_first as i128, tail + ddr_first as i128],
+        link_tail: tail + link_first as i128,
         context_tile: context as i128,
         tile: tile as i128,
         sram_ports: ports as i128,

@@ -2,13 +2,12 @@
 //! bound on the interval, the order of sites.
 
 use super::MAX_TURNS;
-use super::edges::paced;
 use super::frame::Chip;
 use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
 use super::parts::Recurrence;
 use super::place::hops;
 use super::program::{Program, ceil};
-use super::section::{Section, Stage, UNREACHED, log2, wide};
+use super::section::{Section, Stage, UNREACHED, UNREAD, log2, wide};
 use crate::table::layout::{NONE, primitive};
 
 /// What the stages add up to.
@@ -26,7 +25,6 @@ struct Sums {
     recurrence: i128,
     first: i128,
     last: i128,
-    sites: i128,
 }
 
 /// Checks a section whose stages and edges have been matched.
@@ -41,7 +39,6 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
         recurrence: 0,
         first: s.stages[0].start,
         last: 0,
-        sites: 0,
     };
     let c = &p.frame.chip;
     stages(p, s, &mut sums, l);
@@ -65,64 +62,84 @@ pub(super) const fn section(p: &Program<'_>, s: &Section, l: &mut Ledger) {
     bound(s, c, &sums, once, looped, l);
 }
 
-/// The stages: each one's interval from the unit model, its period inside the section's, its sites after those before.
+/// The stages: each one's interval from the unit model, its period inside the section's, its sites after those before; each is
+/// read by an edge, but stores.
 const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
     let c = &p.frame.chip;
+    let interval = s.interval;
+    let mut first = sums.first;
+    let mut last = 0;
+    let mut sites = 0;
+    let mut stage = 0;
     let mut k = 0;
     let end = s.count;
     count!(l, end, 9 * 1, 6 * 3);
     while k < end {
-        let v = &s.stages[k];
-        each!(l, 9 * 1, s.stage_at(k), v.site >= sums.sites => sums.sites, v.site, "first site, at least the end of the stage before";);
-        sums.sites = v.site + v.na * v.nb;
-        let windowed = v.turn != NONE;
-        let mut recurrence = 0;
-        let work = if windowed { v.period } else { least(p, s, k, v, &mut recurrence, l) };
-        let ii = if recurrence > work { recurrence } else { work };
+        let v = s.stages[k];
+        let cells = v.na * v.nb;
         let busy = v.firings * v.period;
-        each!(l, 6 * 3, s.stage_at(k),
+        // What its work, or memory, or link allows; a recurrence where it allows less.
+        let mut recurrence = 0;
+        let ii = if v.turn != NONE {
+            turn(s, p, k, &v, sums, l);
+            v.period
+        } else if let primitive::LOAD | primitive::GATHER | primitive::STORE | primitive::COLLECTIVE = v.primitive {
+            moved(p, s, k, &v, sums, l)
+        } else {
+            let pairs = v.each_a * v.each_b;
+            let work = if let 1 = v.base { pairs } else { v.base * pairs };
+            let bytes = if v.taken > v.given { v.taken } else { v.given };
+            let space = cells * c.scratchpad_rate;
+            let work = if bytes > work * space { ceil!(bytes, space) } else { work };
+            recurrence = match v.recurrence {
+                Recurrence::None => 0,
+                Recurrence::Softmax => 12,
+                Recurrence::Delta => 2 * pairs + 2 * (c.depth + c.tree * log2(v.nb) + if v.nb > 1 { 8 } else { 0 }),
+            };
+            if recurrence > work {
+                recurrence
+            } else {
+                recurrence = 0;
+                if work > 1 { work } else { 1 }
+            }
+        };
+        each!(l, 9 * 1, s.stage_at(k), of [v: Stage, sites: i128], v.site >= sites => sites, v.site, "first site, at least the end of the stage before";);
+        each!(l, 6 * 3, s.stage_at(k), of [v: Stage, ii: i128, busy: i128, interval: i128],
             ii == v.ii => ii, v.ii, "initiation interval";
             v.period >= v.ii => v.ii, v.period, "period, at least the initiation interval";
-            busy <= s.interval => s.interval, busy, "firings times period, at most the interval";
+            busy <= interval => interval, busy, "firings times period, at most the interval";
         );
-        if v.start < sums.first {
-            sums.first = v.start;
+        each!(l, 1 * 1, s.stage_at(k), of [v: Stage], v.given != UNREAD || v.primitive == primitive::STORE => 1, 0, "edges that read the stage, at least";);
+        sites = v.site + cells;
+        if v.start < first {
+            first = v.start;
         }
-        let end = v.start + busy - v.period + v.ii;
-        if end > sums.last {
-            sums.last = end;
+        let through = v.start + busy - v.period + v.ii;
+        if through > last {
+            last = through;
         }
-        let moved = v.firings * v.bytes;
-        if v.primitive == primitive::STORE {
-            if v.tier <= 2 {
-                sums.stored[v.tier as usize] += moved;
+        let total = v.firings * v.pace;
+        if v.turn != NONE {
+            if total > sums.load {
+                sums.load = total;
             }
-        } else if v.primitive == primitive::LOAD || v.primitive == primitive::GATHER {
-            if v.tier <= 2 {
-                sums.loaded[v.tier as usize] += moved;
+        } else if recurrence > 0 {
+            if total > sums.recurrence {
+                sums.recurrence = total;
             }
-            if windowed {
-                turn(s, p, k, sums, l);
-            }
-        }
-        if windowed {
-            let total = v.firings * paced(c, v);
-            sums.load = if total > sums.load { total } else { sums.load };
-        } else {
-            let total = v.firings * v.ii;
-            if recurrence > work {
-                sums.recurrence = if total > sums.recurrence { total } else { sums.recurrence };
-            } else {
-                sums.stage = if total > sums.stage { total } else { sums.stage };
-            }
+        } else if total > stage {
+            stage = total;
         }
         k += 1;
     }
+    sums.first = first;
+    sums.last = last;
+    sums.stage = stage;
 }
 
 /// A load in its turn.
-const fn turn(s: &Section, p: &Program<'_>, k: usize, sums: &mut Sums, l: &mut Ledger) {
-    let v = &s.stages[k];
+const fn turn(s: &Section, p: &Program<'_>, k: usize, v: &Stage, sums: &mut Sums, l: &mut Ledger) {
+    let v = *v;
     let t = v.turn as usize;
     let row = p.frame.turns[s.first_turn as usize + t];
     let [tier, _, s0, s1, n0, n1, ..] = row;
@@ -131,51 +148,48 @@ const fn turn(s: &Section, p: &Program<'_>, k: usize, sums: &mut Sums, l: &mut L
     // What starts before its turn is served an interval earlier.
     let begun = if v.start < start { v.start + s.interval } else { v.start };
     let through = begun + v.firings * v.period;
-    holds!(l, 6 * 3, s.stage_at(k),
+    holds!(l, 6 * 3, s.stage_at(k), of [v: Stage, tier: u32, begun: i128, start: i128, through: i128, end: i128],
         v.tier == tier => v.tier, tier, "tier of the load's turn";
         begun >= start => start, begun, "start of a load, at least its turn's";
         through <= end => end, through, "end of a load, at most its turn's";
     );
     sums.rate[t] += ceil!(v.bytes * 65536, v.period);
     sums.loads[t] += 1;
+    if v.tier <= 2 {
+        sums.loaded[v.tier as usize] += v.firings * v.bytes;
+    }
 }
 
-/// Interval of a stage out of turns: what its work, or memory, or link allows; apart from that its recurrence.
-const fn least(p: &Program<'_>, s: &Section, k: usize, v: &Stage, recurrence: &mut i128, l: &mut Ledger) -> i128 {
+/// Interval of a stage out of turns that a memory or a link gives, whose bytes it adds up.
+const fn moved(p: &Program<'_>, s: &Section, k: usize, v: &Stage, sums: &mut Sums, l: &mut Ledger) -> i128 {
     let c = &p.frame.chip;
+    let v = *v;
     let scaled = v.bytes * 65536;
-    let ii = match v.primitive {
-        primitive::LOAD | primitive::GATHER | primitive::STORE => {
-            if v.tier == 0 {
-                ceil!(v.bytes, c.scratchpad_rate * c.sram_ports)
+    let ii = if let primitive::COLLECTIVE = v.primitive {
+        let chips = p.frame.deployment.chips;
+        hold!(l, 6, c.link_rate > 0, s.stage_at(k), 1, c.link_rate, "link rate, at least");
+        if c.link_rate == 0 {
+            1
+        } else if v.adds {
+            ceil!(scaled * 2 * (chips - 1), chips * c.link_rate)
+        } else {
+            ceil!(scaled * (chips - 1), c.link_rate)
+        }
+    } else {
+        if v.tier <= 2 {
+            let all = v.firings * v.bytes;
+            if let primitive::STORE = v.primitive {
+                sums.stored[v.tier as usize] += all;
             } else {
-                let rate = if v.tier <= 2 { c.rate[v.tier as usize] } else { 0 };
-                hold!(l, 6, rate > 0, s.stage_at(k), 1, rate, "rate of the store's tier, at least");
-                if rate > 0 { ceil!(scaled, rate) } else { 1 }
+                sums.loaded[v.tier as usize] += all;
             }
         }
-        primitive::COLLECTIVE => {
-            let chips = p.frame.deployment.chips;
-            hold!(l, 6, c.link_rate > 0, s.stage_at(k), 1, c.link_rate, "link rate, at least");
-            if c.link_rate == 0 {
-                1
-            } else if v.adds {
-                ceil!(scaled * 2 * (chips - 1), chips * c.link_rate)
-            } else {
-                ceil!(scaled * (chips - 1), c.link_rate)
-            }
-        }
-        _ => {
-            let cells = v.na * v.nb * c.scratchpad_rate;
-            let pairs = v.each_a * v.each_b;
-            *recurrence = match v.recurrence {
-                Recurrence::None => 0,
-                Recurrence::Softmax => 12,
-                Recurrence::Delta => 2 * pairs + 2 * (c.depth + c.tree * log2(v.nb) + if v.nb > 1 { 8 } else { 0 }),
-            };
-            let work = v.base * pairs;
-            let bytes = if v.taken > v.given { v.taken } else { v.given };
-            if bytes > work * cells { ceil!(bytes, cells) } else { work }
+        if let 0 = v.tier {
+            ceil!(v.bytes, c.scratchpad_rate * c.sram_ports)
+        } else {
+            let rate = if v.tier <= 2 { c.rate[v.tier as usize] } else { 0 };
+            hold!(l, 6, rate > 0, s.stage_at(k), 1, rate, "rate of the store's tier, at least");
+            if rate > 0 { ceil!(scaled, rate) } else { 1 }
         }
     };
     if ii > 1 { ii } else { 1 }

@@ -114,17 +114,69 @@ macro_rules! holds {
     }};
 }
 
-/// [`holds!`] without the count, for rows whose comparisons [`count!`] counts.
+/// [`holds!`] without the count, for rows whose comparisons [`count!`] counts. A comparison is a condition or, cheaper where a
+/// field is compared with constants, `let pattern = field`: that takes no copy of it.
+///
+/// Where the variables that the comparisons are made of are given, `of [name: type]`, which of them fails is told in a function
+/// of its own. rustc reads a function when it is first called, and pays at every call for each of its statements, executed
+/// or not; what only a faulty table needs then costs a good one nothing.
 macro_rules! each {
-    ($ledger:expr, $rule:tt * $count:literal, $at:expr,
-     $($holds:expr => $expected:expr, $found:expr, $what:literal;)+) => {{
-        const _: () = assert!([$($what),+].len() == $count, "comparisons as counted");
-        $(
-            if !$holds {
-                $ledger.fault($rule, $at, $expected as i128, $found as i128, $what);
+    ($ledger:expr, $rule:tt * $count:literal, $at:expr, of [$($name:ident: $of:ty),+], $($items:tt)+) => {
+        $crate::check::ledger::unless!([] $($items)+ {
+            #[allow(clippy::too_many_arguments, reason = "as many as the comparisons have variables")]
+            const fn faults(l: &mut $crate::check::ledger::Ledger, at: $crate::check::ledger::At, $($name: $of),+) {
+                $crate::check::ledger::each!(l, $rule * $count, at, $($items)+);
             }
-        )+
+            faults($ledger, $at, $($name),+);
+        });
+    };
+    ($ledger:expr, $rule:tt * $count:literal, $at:expr, $($items:tt)+) => {{
+        const _: () = assert!($crate::check::ledger::counted!($($items)+) == $count, "comparisons as counted");
+        $crate::check::ledger::one_by_one!($ledger, $rule, $at, $($items)+);
     }};
+}
+
+/// Runs a block unless all comparisons hold.
+macro_rules! unless {
+    ([$($all:tt)*] let $pattern:pat = $field:expr => $expected:expr, $found:expr, $what:literal; $($rest:tt)+) => {
+        $crate::check::ledger::unless!([$($all)* [let $pattern = $field]] $($rest)+)
+    };
+    ([$($all:tt)*] $holds:expr => $expected:expr, $found:expr, $what:literal; $($rest:tt)+) => {
+        $crate::check::ledger::unless!([$($all)* [$holds]] $($rest)+)
+    };
+    ([[$($first:tt)+] $([$($other:tt)+])*] $block:block) => {
+        if $($first)+ $(&& $($other)+)* {} else $block
+    };
+}
+
+/// Notes the fault of each comparison that does not hold.
+macro_rules! one_by_one {
+    ($ledger:expr, $rule:tt, $at:expr, let $pattern:pat = $field:expr => $expected:expr, $found:expr, $what:literal; $($rest:tt)*) => {
+        if let $pattern = $field {} else {
+            $ledger.fault($rule, $at, $expected as i128, $found as i128, $what);
+        }
+        $crate::check::ledger::one_by_one!($ledger, $rule, $at, $($rest)*);
+    };
+    ($ledger:expr, $rule:tt, $at:expr, $holds:expr => $expected:expr, $found:expr, $what:literal; $($rest:tt)*) => {
+        if !$holds {
+            $ledger.fault($rule, $at, $expected as i128, $found as i128, $what);
+        }
+        $crate::check::ledger::one_by_one!($ledger, $rule, $at, $($rest)*);
+    };
+    ($ledger:expr, $rule:tt, $at:expr,) => {};
+}
+
+/// How many comparisons these are.
+macro_rules! counted {
+    (let $pattern:pat = $field:expr => $expected:expr, $found:expr, $what:literal; $($rest:tt)*) => {
+        1 + $crate::check::ledger::counted!($($rest)*)
+    };
+    ($holds:expr => $expected:expr, $found:expr, $what:literal; $($rest:tt)*) => {
+        1 + $crate::check::ledger::counted!($($rest)*)
+    };
+    () => {
+        0
+    };
 }
 
 /// Counts so many comparisons of each of these rules for each of `n` rows: one sum for all of them.
@@ -169,8 +221,11 @@ macro_rules! bit {
 
 pub(super) use bit;
 pub(super) use count;
+pub(super) use counted;
 pub(super) use each;
 pub(super) use equal;
 pub(super) use failed;
 pub(super) use hold;
 pub(super) use holds;
+pub(super) use one_by_one;
+pub(super) use unless;

@@ -34,6 +34,7 @@ mod program;
 mod range;
 mod recurring;
 mod report;
+mod rows;
 mod section;
 mod shape;
 mod sharding;

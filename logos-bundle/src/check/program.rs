@@ -2,6 +2,7 @@
 
 use super::frame::{Frame, Row};
 use super::ledger::{At, Ledger, count, each, equal, hold, part};
+use super::rows::ValueRow;
 use super::{MAX_STATEMENTS, MAX_VALUES};
 use crate::table::layout::{NONE, op, storage};
 
@@ -117,6 +118,7 @@ pub(super) struct Program<'a> {
     /// Bytes of scratchpad that its inputs, tables and bound values take beside the buffers.
     pub(super) resident: i128,
     pub(super) statements: &'a [Row],
+    pub(super) statement_count: usize,
     /// Its values lie in a buffer for all programs: constant evaluation pays for every copy.
     pub(super) values: &'a mut [Value; MAX_VALUES],
     /// Real inputs and shows so far, and the last of each.
@@ -170,6 +172,9 @@ macro_rules! in_blocks {
 }
 pub(super) use in_blocks;
 
+/// The largest index: what is not [`NONE`] is at most this.
+const LAST: u32 = NONE - 1;
+
 /// Rows, and columns, that share a scale of F8_E4M3.
 pub(super) const SCALED: i128 = 128;
 
@@ -220,6 +225,7 @@ impl<'a> Program<'a> {
             declared,
             resident,
             statements,
+            statement_count: ns as usize,
             values,
             inputs: 0,
             input: 0,
@@ -302,77 +308,94 @@ const fn read(
     values: &mut [Value; MAX_VALUES],
     l: &mut Ledger,
 ) -> (u32, i128) {
-    let (mut bound, mut resident) = (0, 0);
-    let chips = frame.deployment.chips;
-    count!(l, count, 11 * 5, 1 * 6, 9 * 2, 0 * 1);
-    let mut i = first;
-    let end = first + count;
+    let mut bound = 0;
+    let mut resident = 0;
+    let chips = frame.deployment.chips as u32;
+    let all = frame.values;
+    count!(l, count, 11 * 6, 1 * 6, 9 * 2, 0 * 1);
+    let mut i = first as usize;
+    let mut k = 0;
+    let end = i + count as usize;
     while i < end {
-        let row = frame.values[i as usize];
-        let [_, _, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, ..] = row;
-        let rows = rows as i128;
-        let cols = cols as i128;
-        let parts = parts as i128;
-        let tile = tile as i128;
-        let seqs = seqs as i128;
-        let elsewhere = flags & 1 == 1;
-        let by_rows = sharding == sharding::ROWS;
-        let by_cols = sharding == sharding::COLS;
-        let by_experts = sharding == sharding::EXPERTS;
-        let rows_l = if by_rows { rows / parts } else { rows };
-        let cols_l = if by_cols { cols / parts } else { cols };
-        let seqs_l = if by_experts { seqs / parts } else { seqs };
-        let elements = rows_l * cols_l;
-        let share = match storage {
-            storage::F8_E4M3 => matrix_bytes(storage, rows_l, cols_l),
-            _ => bytes_of!(storage, elements),
-        };
-        let share = share * seqs_l;
-        let declared = role != role::BOUND;
-        if !declared {
+        let row = all[i];
+        // The chip's share, where the value is split: in 32 bits, as rule 0 has every word below 2^31.
+        let mut rows_l = row.rows;
+        let mut cols_l = row.cols;
+        let mut seqs_l = row.seqs;
+        if let sharding::WHOLE | sharding::PARTIAL = row.sharding {
+            each!(l, 11 * 2, At(part::VALUES, i as u32), of [row: ValueRow],
+                let 1 = row.parts => 1, row.parts, "parts of a value that is not split";
+                let ValueRow { sharding: sharding::WHOLE, .. } | ValueRow { role: role::WEIGHT..=role::BOUND, .. } = row => sharding::WHOLE, row.sharding, "sharding of what comes in";
+            );
+        } else {
+            let axis = match row.sharding {
+                sharding::ROWS => row.rows,
+                sharding::COLS => row.cols,
+                _ => row.seqs,
+            };
+            let share = axis / row.parts;
+            match row.sharding {
+                sharding::ROWS => rows_l = share,
+                sharding::COLS => cols_l = share,
+                _ => seqs_l = share,
+            }
+            each!(l, 11 * 5, At(part::VALUES, i as u32), of [row: ValueRow, chips: u32, axis: u32, share: u32],
+                let 2.. = row.parts => 2, row.parts, "parts of a split value, at least";
+                chips % row.parts == 0 => 0, chips % row.parts, "chips, a multiple of the parts: rest";
+                share * row.parts == axis => share * row.parts, axis, "split rows, columns or experts, a multiple of the parts";
+                let role::WEIGHT..=role::BOUND = row.role => sharding::WHOLE, row.sharding, "sharding of what comes in";
+                let ValueRow { sharding: sharding::ROWS | sharding::COLS, .. } | ValueRow { role: role::WEIGHT, .. } = row => role::WEIGHT, row.role, "role of what is split by experts";
+            );
+        }
+        each!(l, 1 * 6, At(part::VALUES, i as u32), of [row: ValueRow, cols_l: u32],
+            row.tile <= cols_l => cols_l, row.tile, "columns of a tile, at most";
+            let ValueRow { seqs: 1, .. } | ValueRow { role: role::WEIGHT | role::STATE, .. } = row => 1, row.seqs, "copies";
+            let ValueRow { rope: NONE, .. } | ValueRow { role: role::TABLE, .. } = row => NONE, row.rope, "rope recipe";
+            let ValueRow { role: role::WEIGHT, .. } | ValueRow { storage: storage::F32 | storage::F16 | storage::BF16 | storage::I32, .. } = row => 0, row.storage, "storage of this role";
+            let ValueRow { role: role::INPUT | role::BOUND, .. } | ValueRow { storage: storage::F32..=storage::Q8_0 | storage::F8_E4M3..=storage::MXFP4, .. } = row => 0, row.storage, "storage of this role";
+            let ValueRow { role: role::WEIGHT..=role::TABLE, statement: NONE, .. }
+                | ValueRow { role: role::INPUT, storage: storage::I32, statement: NONE, .. }
+                | ValueRow { role: role::INPUT, storage: storage::F32..=storage::Q8_0 | storage::F8_E4M3..=storage::MXFP4, statement: 0..=LAST, .. }
+                | ValueRow { role: role::BOUND, statement: 0..=LAST, .. } = row => 1, row.statement, "statement of a bound value or a Real input, and of no other";
+        );
+        each!(l, 9 * 2, At(part::VALUES, i as u32), of [row: ValueRow],
+            let ValueRow { role: role::BOUND, .. } | ValueRow { tier: 0..=2, .. } = row => 2, row.tier, "tier of a declared value, at most";
+            let ValueRow { flags: 0, .. } | ValueRow { role: role::WEIGHT, .. } = row => 0, row.flags, "flags of a value that is no weight";
+        );
+        if let role::BOUND = row.role {
             bound += 1;
         }
-        let stated = !declared || role == role::INPUT && storage != storage::I32;
-        each!(l, 11 * 6, At(part::VALUES, i),
-            role != role::INPUT || sharding == sharding::WHOLE => sharding::WHOLE, sharding, "sharding of what comes in";
-            (parts >= 2) == (by_rows || by_cols || by_experts) => by_rows || by_cols || by_experts, parts, "parts: 1, and of a split value more";
-            parts == 1 || chips % parts == 0 => 0, chips % parts, "chips, a multiple of the parts: rest";
-            !by_rows || rows_l * parts == rows => rows_l * parts, rows, "split rows, a multiple of the parts";
-            !by_cols || cols_l * parts == cols => cols_l * parts, cols, "split columns, a multiple of the parts";
-            !by_experts || role == role::WEIGHT && seqs_l * parts == seqs => seqs_l * parts, seqs, "split experts of a weight, a multiple of the parts";
-        );
-        each!(l, 1 * 6, At(part::VALUES, i),
-            tile <= cols_l => cols_l, tile, "columns of a tile, at most";
-            seqs == 1 || role == role::STATE || role == role::WEIGHT => 1, seqs, "copies";
-            rope == NONE || role == role::TABLE => NONE, rope, "rope recipe";
-            !in_blocks!(storage) || role == role::WEIGHT => 0, storage, "storage of this role";
-            storage != storage::I32 || role == role::INPUT || !declared => 0, storage, "storage of this role";
-            (statement != NONE) == stated => stated, statement, "statement of a bound value or a Real input, and of no other";
-        );
-        each!(l, 9 * 2, At(part::VALUES, i),
-            tier != NONE || !declared => 2, tier, "tier of a declared value, at most";
-            !elsewhere || role == role::WEIGHT => 0, flags, "flags of a value that is no weight";
-        );
-        each!(l, 0 * 1, At(part::VALUES, i), share < 0x1000_0000_0000_0000 => 0x1000_0000_0000_0000i128, share, "bytes of a value, below";);
-        if tier == 0 && role != role::WEIGHT && role != role::STATE {
+        let tiles = (cols_l + row.tile - 1) / row.tile;
+        let rows_l = rows_l as i128;
+        let cols_l = cols_l as i128;
+        let elements = rows_l * cols_l;
+        let mut share = match row.storage {
+            storage::F8_E4M3 => matrix_bytes(storage::F8_E4M3, rows_l, cols_l),
+            _ => bytes_of!(row.storage, elements),
+        };
+        if seqs_l != 1 {
+            share *= seqs_l as i128;
+        }
+        each!(l, 0 * 1, At(part::VALUES, i as u32), of [share: i128], share < 0x1000_0000_0000_0000 => 0x1000_0000_0000_0000i128, share, "bytes of a value, below";);
+        if let ValueRow { tier: 0, role: role::INPUT | role::TABLE | role::BOUND, .. } = row {
             resident += share;
         }
-        values[(i - first) as usize] = Value {
-            role,
-            storage,
-            sharding,
-            tier,
-            statement,
-            rope,
-            counted_elsewhere: elsewhere,
-            seqs,
-            rows,
-            cols,
-            parts,
+        values[k] = Value {
+            role: row.role,
+            storage: row.storage,
+            sharding: row.sharding,
+            tier: row.tier,
+            statement: row.statement,
+            rope: row.rope,
+            counted_elsewhere: row.flags == 1,
+            seqs: row.seqs as i128,
+            rows: row.rows as i128,
+            cols: row.cols as i128,
+            parts: row.parts as i128,
             rows_l,
             cols_l,
-            tile,
-            tiles: ceil!(cols_l, tile),
+            tile: row.tile as i128,
+            tiles: tiles as i128,
             share,
             used: false,
             shown: false,
@@ -386,6 +409,7 @@ const fn read(
             stage: NONE,
             spilled: 0,
         };
+        k += 1;
         i += 1;
     }
     (count - bound, resident)

@@ -3,11 +3,13 @@
 
 use super::frame::Frame;
 use super::ledger::{At, Ledger, count, each, equal, failed, hold, part};
+use super::rows::{EdgeRow, StageRow, ValueRow};
 use super::{MAX_STAGES, MAX_STATEMENTS, MAX_TURNS, MAX_VALUES, RANGE_LIMIT, SHAPE_LIMIT};
 use crate::table::layout::NONE;
 
 /// High words of 64-bit numbers stay below this: the numbers below 2^40.
 const HIGH: u32 = 1 << 8;
+const CYCLES: u64 = 1 << 40;
 
 /// Where the parts grouped by program or section have been checked up to.
 struct Progress {
@@ -187,30 +189,28 @@ const fn within(at: At, first: u32, count: u32, rows: usize, l: &mut Ledger) {
 /// The value rows of a program.
 const fn values(f: &Frame<'_>, first: u32, count: u32, statements: u32, l: &mut Ledger) {
     let ropes = f.ropes.len() as u32;
+    let strings = f.string_bytes;
+    let all = f.values;
     count!(l, count, 0 * 14);
-    let mut i = first;
-    let end = first + count;
+    let mut i = first as usize;
+    let end = i + count as usize;
     while i < end {
-        let row = f.values[i as usize];
-        let [name, len, role, storage, seqs, rows, cols, sharding, parts, tile, tier, statement, rope, flags, r0, r1] =
-            row;
-        let end = name as u64 + len as u64;
-        let limit = SHAPE_LIMIT;
-        each!(l, 0 * 14, At(part::VALUES, i),
-            end <= f.string_bytes => f.string_bytes, end, "end of the name, at most";
-            role <= 4 => 4, role, "role of a value, at most";
-            storage <= 6 => 6, storage, "storage of a value, at most";
-            sharding <= 4 => 4, sharding, "sharding of a value, at most";
-            seqs > 0 && seqs <= limit => limit, seqs, "copies, above 0 and at most";
-            rows > 0 && rows <= limit => limit, rows, "rows, above 0 and at most";
-            cols > 0 && cols <= limit => limit, cols, "columns, above 0 and at most";
-            parts > 0 && parts < RANGE_LIMIT => RANGE_LIMIT, parts, "parts, above 0 and below";
-            tile > 0 && tile < RANGE_LIMIT => RANGE_LIMIT, tile, "columns of a tile, above 0 and below";
-            tier <= 2 || tier == NONE => 2, tier, "tier, at most";
-            statement < statements || statement == NONE => statements, statement, "statement, below";
-            rope == NONE || rope < ropes => ropes, rope, "rope recipe, below";
-            flags <= 1 => 1, flags, "flags of a value, at most";
-            r0 | r1 == 0 => 0, r0 | r1, "reserved words of a value";
+        let row = all[i];
+        each!(l, 0 * 14, At(part::VALUES, i as u32), of [row: ValueRow, strings: u64, statements: u32, ropes: u32],
+            row.name[0] as u64 + row.name[1] as u64 <= strings => strings, row.name[0] as u64 + row.name[1] as u64, "end of the name, at most";
+            let 0..=4 = row.role => 4, row.role, "role of a value, at most";
+            let 0..=6 = row.storage => 6, row.storage, "storage of a value, at most";
+            let 0..=4 = row.sharding => 4, row.sharding, "sharding of a value, at most";
+            let 1..=SHAPE_LIMIT = row.seqs => SHAPE_LIMIT, row.seqs, "copies, above 0 and at most";
+            let 1..=SHAPE_LIMIT = row.rows => SHAPE_LIMIT, row.rows, "rows, above 0 and at most";
+            let 1..=SHAPE_LIMIT = row.cols => SHAPE_LIMIT, row.cols, "columns, above 0 and at most";
+            let 1..RANGE_LIMIT = row.parts => RANGE_LIMIT, row.parts, "parts, above 0 and below";
+            let 1..RANGE_LIMIT = row.tile => RANGE_LIMIT, row.tile, "columns of a tile, above 0 and below";
+            let 0..=2 | NONE = row.tier => 2, row.tier, "tier, at most";
+            matches!(row.statement, NONE) || row.statement < statements => statements, row.statement, "statement, below";
+            matches!(row.rope, NONE) || row.rope < ropes => ropes, row.rope, "rope recipe, below";
+            let 0..=1 = row.flags => 1, row.flags, "flags of a value, at most";
+            let [0, 0] = row.reserved => 0, row.reserved[0] | row.reserved[1], "reserved words of a value";
         );
         i += 1;
     }
@@ -283,22 +283,22 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
 /// The stage rows of a section.
 const fn stages(f: &Frame<'_>, first: u32, count: u32, statements: u32, turns: u32, l: &mut Ledger) {
     count!(l, count, 0 * 10);
-    let mut k = first;
-    let end = first + count;
+    let all = f.stages;
+    let mut k = first as usize;
+    let end = k + count as usize;
     while k < end {
-        let row = f.stages[k as usize];
-        let [statement, part, primitive, f, na, nb, site, turn, _, start, t0, t1, ii0, ii1, _, bytes] = row;
-        each!(l, 0 * 10, At(part::STAGES, k),
-            statement < statements => statements, statement, "statement of a stage, below";
-            part <= 15 => 15, part, "part of a stage, at most";
-            primitive <= 11 => 11, primitive, "primitive of a stage, at most";
-            f > 0 && f < RANGE_LIMIT => RANGE_LIMIT, f, "firings, above 0 and below";
-            na > 0 && nb > 0 && na | nb < RANGE_LIMIT => RANGE_LIMIT, na | nb, "cells, above 0 and below";
-            site < RANGE_LIMIT => RANGE_LIMIT, site, "site, below";
-            turn == NONE || turn < turns => turns, turn, "turn of a stage, below";
-            start | t1 | ii1 | bytes < HIGH => HIGH, start | t1 | ii1 | bytes, "high words of a stage, below";
-            t0 | t1 > 0 => 1, t0, "period, at least";
-            ii0 | ii1 > 0 => 1, ii0, "initiation interval, at least";
+        let row = all[k];
+        each!(l, 0 * 10, At(part::STAGES, k as u32), of [row: StageRow, statements: u32, turns: u32],
+            row.statement < statements => statements, row.statement, "statement of a stage, below";
+            let 0..=15 = row.part => 15, row.part, "part of a stage, at most";
+            let 0..=11 = row.primitive => 11, row.primitive, "primitive of a stage, at most";
+            let 1..RANGE_LIMIT = row.firings => RANGE_LIMIT, row.firings, "firings, above 0 and below";
+            let (1..RANGE_LIMIT, 1..RANGE_LIMIT) = (row.na, row.nb) => RANGE_LIMIT, row.na | row.nb, "cells, above 0 and below";
+            let 0..RANGE_LIMIT = row.site => RANGE_LIMIT, row.site, "site, below";
+            matches!(row.turn, NONE) || row.turn < turns => turns, row.turn, "turn of a stage, below";
+            row.start | row.period | row.ii | row.bytes < CYCLES => CYCLES, row.start | row.period | row.ii | row.bytes, "cycles and bytes of a stage, below";
+            let 1.. = row.period => 1, 0, "period, at least";
+            let 1.. = row.ii => 1, 0, "initiation interval, at least";
         );
         k += 1;
     }
@@ -307,20 +307,19 @@ const fn stages(f: &Frame<'_>, first: u32, count: u32, statements: u32, turns: u
 /// The edge rows of a section.
 const fn edges(f: &Frame<'_>, first: u32, count: u32, stages: u32, values: u32, l: &mut Ledger) {
     count!(l, count, 0 * 7);
-    let mut k = first;
-    let end = first + count;
+    let all = f.edges;
+    let mut k = first as usize;
+    let end = k + count as usize;
     while k < end {
-        let row = f.edges[k as usize];
-        let [from, to, _, kind, p, q, groups, capacity, slot, _, value, ..] = row;
-        let clear = matches!(row, [_, _, _, _, _, _, _, _, _, _, _, 0, 0, 0, 0, 0]);
-        each!(l, 0 * 7, At(part::EDGES, k),
-            from < to && to < stages => stages, to, "consumer of an edge, after its producer and below";
-            p | q | groups | capacity < RANGE_LIMIT => RANGE_LIMIT, capacity, "tokens, groups and capacity, below";
-            capacity > 0 => 1, capacity, "capacity, at least";
-            slot > 0 => 1, slot, "bytes of a slot, at least";
-            kind == 0 && p > 0 && q > 0 && groups == 0 || kind == 1 && groups > 0 && p | q == 0 => 1, kind, "kind of an edge with its numbers";
-            value == NONE || value < values => values, value, "value of an edge, below";
-            clear => 0, row[11] | row[12] | row[13] | row[14] | row[15], "reserved words of an edge";
+        let row = all[k];
+        each!(l, 0 * 7, At(part::EDGES, k as u32), of [row: EdgeRow, stages: u32, values: u32],
+            row.from < row.to && row.to < stages => stages, row.to, "consumer of an edge, after its producer and below";
+            row.p | row.q | row.groups | row.capacity < RANGE_LIMIT => RANGE_LIMIT, row.capacity, "tokens, groups and capacity, below";
+            let 1.. = row.capacity => 1, row.capacity, "capacity, at least";
+            let 1.. = row.slot_bytes => 1, row.slot_bytes, "bytes of a slot, at least";
+            let EdgeRow { kind: 0, p: 1.., q: 1.., groups: 0, .. } | EdgeRow { kind: 1, p: 0, q: 0, groups: 1.., .. } = row => 1, row.kind, "kind of an edge with its numbers";
+            matches!(row.value, NONE) || row.value < values => values, row.value, "value of an edge, below";
+            let [0, 0, 0, 0, 0] = row.reserved => 0, 1, "reserved words of an edge";
         );
         k += 1;
     }

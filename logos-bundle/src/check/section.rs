@@ -18,6 +18,9 @@ pub(super) struct Stage {
     pub(super) start: i128,
     pub(super) period: i128,
     pub(super) ii: i128,
+    /// The interval its bound counts with: a load's in a turn is the schedule's choice, and no choice is below its token's bytes
+    /// at the memory's whole rate.
+    pub(super) pace: i128,
     pub(super) bytes: i128,
     pub(super) tier: u32,
     /// A and B units of a cell.
@@ -32,10 +35,9 @@ pub(super) struct Stage {
     pub(super) tail: i128,
     /// Bounding box on the mesh.
     pub(super) area: place::Area,
-    /// Most bytes a firing that stream edges take in and out.
+    /// Most bytes a firing that stream edges take in and out; of what no edge reads, [`UNREAD`] go out.
     pub(super) taken: i128,
     pub(super) given: i128,
-    pub(super) read: bool,
     /// Least distances from the last firing of the input's load, at initiation intervals alone, to the first and to the last.
     pub(super) first: i128,
     pub(super) last: i128,
@@ -43,6 +45,9 @@ pub(super) struct Stage {
 
 /// The distance of a stage that no edge leads to from the input's load.
 pub(super) const UNREACHED: i128 = -1;
+
+/// What goes out of a stage that no edge reads: less than nothing.
+pub(super) const UNREAD: i128 = -1;
 
 /// A section under check.
 pub(super) struct Section {
@@ -62,8 +67,11 @@ pub(super) struct Section {
     pub(super) edge_count: usize,
     pub(super) turn_count: usize,
     pub(super) stages: [Stage; MAX_STAGES],
-    /// Edges matched so far, and the end of the last one's buffer.
+    /// Edges matched so far, of them streams, holds of one group, and edges of a value; the end of the last one's buffer.
     pub(super) edges: usize,
+    pub(super) streams: usize,
+    pub(super) singles: usize,
+    pub(super) of_values: usize,
     pub(super) end: i128,
     /// The input's load and the show's store, where there are.
     pub(super) input: u32,
@@ -83,6 +91,7 @@ const UNMATCHED: Stage = Stage {
     start: 0,
     period: 1,
     ii: 1,
+    pace: 1,
     bytes: 0,
     tier: NONE,
     each_a: 1,
@@ -95,8 +104,7 @@ const UNMATCHED: Stage = Stage {
     tail: 0,
     area: place::Area { left: 0, right: 0, top: 0, bottom: 0 },
     taken: 0,
-    given: 0,
-    read: false,
+    given: UNREAD,
     first: UNREACHED,
     last: UNREACHED,
 };
@@ -130,6 +138,9 @@ impl Section {
             turn_count: 0,
             stages: [UNMATCHED; MAX_STAGES],
             edges: 0,
+            streams: 0,
+            singles: 0,
+            of_values: 0,
             end: 0,
             input: NONE,
             shown: NONE,
@@ -160,6 +171,9 @@ impl Section {
         self.edge_count = ne as usize;
         self.turn_count = nt as usize;
         self.edges = 0;
+        self.streams = 0;
+        self.singles = 0;
+        self.of_values = 0;
         self.end = 0;
         self.input = NONE;
         self.shown = NONE;

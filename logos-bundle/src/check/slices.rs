@@ -5,6 +5,7 @@ use super::frame::Row;
 use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
 use super::padding;
 use super::program::{HEAD, Program, SCALED, role, sharding};
+use super::rows::ValueRow;
 use super::{MAX_VALUES, SHAPE_LIMIT};
 use crate::table::layout::{NONE, program as program_row, storage};
 
@@ -189,10 +190,10 @@ const fn counted(p: &Program<'_>, i: u32) -> bool {
         let counts = &f.values[embed[program_row::VALUES] as usize + other[0] as usize];
         let taken = own[6] == other[6] && own[7] == other[7] && own[8] == other[8] && own[9] == other[9];
         let taken = taken && own[13] == other[13] && own[14] == other[14] && own[15] == other[15];
-        let stored = own[10] == other[10] && own[11] == other[11] && value[3] == counts[3];
-        let weight = counts[2] == role::WEIGHT && counts[13] == 0;
+        let stored = own[10] == other[10] && own[11] == other[11] && value.storage == counts.storage;
+        let weight = counts.role == role::WEIGHT && counts.flags == 0;
         if same(own, other) && taken && stored && weight && cut(own, value) == cut(other, counts) {
-            return value[8] == counts[8];
+            return value.parts == counts.parts;
         }
         j += 1;
     }
@@ -200,8 +201,8 @@ const fn counted(p: &Program<'_>, i: u32) -> bool {
 }
 
 /// The stored axis a value is cut along; 2 for none.
-const fn cut(binding: &Row, value: &Row) -> u32 {
-    match value[7] {
+const fn cut(binding: &Row, value: &ValueRow) -> u32 {
+    match value.sharding {
         sharding::ROWS => binding[5],
         sharding::COLS => 1 - binding[5],
         _ => 2,

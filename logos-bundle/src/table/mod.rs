@@ -4,4 +4,5 @@ pub mod layout;
 pub(crate) mod read;
 mod words;
 
+pub(crate) use words::low_first;
 pub use words::{digest, from_le};

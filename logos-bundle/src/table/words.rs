@@ -74,6 +74,8 @@ macro_rules! low_first {
     };
 }
 
+pub(crate) use low_first;
+
 /// The `schedule_digest` of a table: an FNV over pairs of 64-bit numbers, `h = (h xor first)·p + second`, with `h xor ⌊h/2^32⌋`
 /// after every row, so that high bits reach the low ones; the digest's own number counts as zero. Words beyond the last whole
 /// row are not read (a table has none).

@@ -84,7 +84,7 @@ fn numbers_by_hand_are_the_ones_derived() {
         (9, 6, 1, 6, 0, 1),       // overlaps the load's site
         (4, 7, 1, 0, 0, 1),       // producer
         (1, 6, 1, 2, 5, 4),       // primitive
-        (11, 4, 1, 8, 2, 0),      // parts of a whole value
+        (11, 4, 1, 8, 2, 1),      // parts of a whole value
     ] {
         let f = fault(rule, part, row, word, wrong);
         assert_eq!((f.rule as usize, f.expected), (rule, expected), "{f:?}");

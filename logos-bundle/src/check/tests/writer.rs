@@ -380,7 +380,7 @@ impl Model {
             let b = draft.group_rows < draft.rows || st.op == op::MATMUL && i % 2 == 0;
             let (mut part, end) = parts::range(st.op);
             while part < end {
-                let mut e = Expected::new(0, 0);
+                let mut e = Expected::new();
                 parts::expect(&mut e, &p, &s, &st, part, b);
                 if e.primitive != NONE {
                     for port in &e.ports[..e.count] {
@@ -436,7 +436,7 @@ impl Model {
 }
 
 fn made(fill: impl FnOnce(&mut Expected)) -> Expected {
-    let mut e = Expected::new(0, 0);
+    let mut e = Expected::new();
     fill(&mut e);
     e
 }
@@ -542,13 +542,13 @@ fn schedule(p: &Program<'_>, s: &Section, stages: &mut [Stage]) -> Rows {
         let (u, v) = (&stages[from], &stages[to]);
         let load = matches!(u.e.primitive, primitive::LOAD | primitive::GATHER);
         let own = if load {
-            c.latency[u.e.tier as usize]
+            c.load_tail[u.e.tier as usize]
         } else if u.e.primitive == primitive::COLLECTIVE {
-            c.link_latency
+            c.link_tail
         } else {
-            0
+            c.tail
         };
-        let l = u.ii + c.depth + c.tree * log2(u.nb) + own + 2 + place::hops!(c, areas[from], areas[to]);
+        let l = u.ii + c.tree * log2(u.nb) + own + place::hops!(c, areas[from], areas[to]);
         let (fu, fv) = (u.e.firings, v.e.firings);
         let mut start = v.start;
         let capacity;
