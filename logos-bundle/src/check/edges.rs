@@ -1,9 +1,9 @@
 //! Rules 4 to 7 and 9 on an edge: it is the one its port asks for, its tokens balance, its data are in time, its buffer
 //! has room and a place of its own.
 
+use super::expected::Port;
 use super::frame::Chip;
 use super::ledger::{At, Ledger, each, failed, hold, holds};
-use super::expected::Port;
 use super::parts::{self, Expected, Take};
 use super::place::hops;
 use super::program::{Program, bytes_of, ceil};
@@ -19,21 +19,27 @@ struct Edge {
     release: i128,
 }
 
-/// Whether the inequalities of a stream hold that takes one token for one, as most do. More is asked than needed: what does not
-/// hold here is looked at by [`stream_holds`].
+/// Whether the inequalities of a stream hold that takes one token for one, as most do: in the same order as in
+/// [`stream_holds`], which looks at what does not hold here, as more is asked than needed.
 macro_rules! one_for_one {
-    ($interval:expr, $u:ident, $v:ident, $edge:ident) => {{
-        let k = $u.firings - 1;
-        let late = k * $u.period;
-        let last = k * $v.period;
+    ($interval:expr, $u:ident, $v:ident, $capacity:ident, $latency:ident, $release:ident) => {{
         let gap = $v.start - $u.start;
-        let behind = gap + $edge.release;
-        let room = if $edge.capacity < $u.firings {
-            $edge.capacity * $u.period >= behind && late + $edge.capacity * $v.period >= behind + last
+        let behind = gap + $release;
+        let short = $capacity < $u.firings;
+        if $u.period == $v.period {
+            // The last firings are as far apart as the first.
+            gap >= $latency && if short { $capacity * $u.period } else { $interval } >= behind
         } else {
-            $interval >= behind && $interval + late >= behind + last
-        };
-        room && gap >= $edge.latency && gap + last >= late + $edge.latency
+            let k = $u.firings - 1;
+            let late = k * $u.period;
+            let last = k * $v.period;
+            let room = if short {
+                $capacity * $u.period >= behind && late + $capacity * $v.period >= behind + last
+            } else {
+                $interval >= behind && $interval + late >= behind + last
+            };
+            room && gap >= $latency && gap + last >= late + $latency
+        }
     }};
 }
 
@@ -60,8 +66,11 @@ pub(super) const fn ports(
             break;
         }
         let k = next;
+        let number = n;
+        next += 1;
+        n += 1;
         let row = rows[first_edge + k];
-        let port = e.ports[n];
+        let port = e.ports[number];
         let of_value = port.value != NONE;
         let from = if of_value {
             let v = &p.values[port.value as usize];
@@ -74,17 +83,12 @@ pub(super) const fn ports(
         } else {
             stage_of[port.part]
         };
-        each!(l, 4 * 4, s.edge_at(k), of [row: EdgeRow, port: Port, from: u32, to: usize, n: usize],
+        each!(l, 4 * 4, s.edge_at(k), of [row: EdgeRow, port: Port, from: u32, to: usize, number: usize] else continue,
             from == row.from => from, row.from, "producer";
             to == row.to as usize => to, row.to, "consumer";
-            n == row.port as usize => n, row.port, "port";
+            number == row.port as usize => number, row.port, "port";
             port.value == row.value => port.value, row.value, "value that flows";
         );
-        next = k + 1;
-        n += 1;
-        if failed!(l, 4) {
-            continue;
-        }
         let u = s.stages[from as usize];
         let mut all = false;
         let mut stream = 0;
@@ -104,13 +108,10 @@ pub(super) const fn ports(
             }
             Take::HoldIn(groups) => groups,
         };
-        each!(l, 4 * 2, s.edge_at(k), of [row: EdgeRow, holds: i128],
+        // That a stream has no groups and a hold some is rule 0's: of the right number an edge is of the right kind.
+        each!(l, 4 * 1, s.edge_at(k), of [row: EdgeRow, holds: i128],
             holds == row.groups as i128 => holds, row.groups, "groups of a hold";
-            (holds != 0) == (row.kind == 1) => holds != 0, row.kind, "kind of the edge: 0 a stream, 1 a hold";
         );
-        if failed!(l, 4) {
-            continue;
-        }
         let expected = if let primitive::LOAD = u.primitive {
             match holds {
                 0 => u.bytes,
@@ -141,14 +142,16 @@ pub(super) const fn ports(
         end = start + capacity * slot;
         let way = hops!(p.frame.chip, u.area, v.area);
         let tail = u.tail + way;
-        let edge = Edge { capacity, latency: u.ii + tail, release: v.ii + 2 + way };
+        let latency = u.ii + tail;
+        let release = v.ii + 2 + way;
         let mut given = 0;
         // Firings that make a group, and that use one.
         let mut a = 1;
         let mut b = 1;
         if let 0 = holds {
             s.streams += 1;
-            let tokens = if of_value { p.values[port.value as usize].tiles * s.groups } else { row.p as i128 * u.firings };
+            let tokens =
+                if of_value { p.values[port.value as usize].tiles * s.groups } else { row.p as i128 * u.firings };
             // Within a statement every firing of one part meets one of the next; a value's are as its emitter says.
             let emits = if of_value { u.emits } else { 1 };
             let taken = if let EdgeRow { p: 1, q: 1, .. } = row
@@ -158,7 +161,8 @@ pub(super) const fn ports(
                 && u.firings == tokens
             {
                 given = slot;
-                if !one_for_one!(s.interval, u, v, edge) {
+                if !one_for_one!(s.interval, u, v, capacity, latency, release) {
+                    let edge = Edge { capacity, latency, release };
                     stream_holds(s.interval, s.edge_at(k), &u, &v, &edge, 1, 1, l);
                 }
                 slot
@@ -173,10 +177,10 @@ pub(super) const fn ports(
                     tokens == made => tokens, made, "tokens of the value";
                     most - taken < made && made <= most => made, most, "tokens taken, the last firing's perhaps in part";
                 );
-                if failed!(l, 5) {
-                    continue;
+                if !failed!(l, 5) {
+                    let edge = Edge { capacity, latency, release };
+                    stream_holds(s.interval, s.edge_at(k), &u, &v, &edge, out, taken, l);
                 }
-                stream_holds(s.interval, s.edge_at(k), &u, &v, &edge, out, taken, l);
                 given = out * slot;
                 taken * slot
             };
@@ -188,8 +192,8 @@ pub(super) const fn ports(
             b = if let 1 = holds { v.firings } else { v.firings / holds };
             let made = a * u.period;
             let used = b * v.period;
-            let arrival = u.start + made - u.period + edge.latency;
-            let free = v.start + used - v.period + edge.release;
+            let arrival = u.start + made - u.period + latency;
+            let free = v.start + used - v.period + release;
             if let 1 = holds {
                 s.singles += 1;
                 let have = u.start + capacity * s.interval;

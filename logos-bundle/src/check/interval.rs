@@ -76,7 +76,6 @@ const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
     count!(l, end, 9 * 1, 6 * 3);
     while k < end {
         let v = s.stages[k];
-        let cells = v.na * v.nb;
         let busy = v.firings * v.period;
         // What its work, or memory, or link allows; a recurrence where it allows less.
         let mut recurrence = 0;
@@ -89,7 +88,7 @@ const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
             let pairs = v.each_a * v.each_b;
             let work = if let 1 = v.base { pairs } else { v.base * pairs };
             let bytes = if v.taken > v.given { v.taken } else { v.given };
-            let space = cells * c.scratchpad_rate;
+            let space = v.cells * c.scratchpad_rate;
             let work = if bytes > work * space { ceil!(bytes, space) } else { work };
             recurrence = match v.recurrence {
                 Recurrence::None => 0,
@@ -103,14 +102,14 @@ const fn stages(p: &Program<'_>, s: &Section, sums: &mut Sums, l: &mut Ledger) {
                 if work > 1 { work } else { 1 }
             }
         };
-        each!(l, 9 * 1, s.stage_at(k), of [v: Stage, sites: i128], v.site >= sites => sites, v.site, "first site, at least the end of the stage before";);
+        each!(l, 9 * 1, s.stage_at(k), of [v: Stage, sites: i128], v.end >= sites + v.cells => sites, v.end - v.cells, "first site, at least the end of the stage before";);
         each!(l, 6 * 3, s.stage_at(k), of [v: Stage, ii: i128, busy: i128, interval: i128],
             ii == v.ii => ii, v.ii, "initiation interval";
             v.period >= v.ii => v.ii, v.period, "period, at least the initiation interval";
             busy <= interval => interval, busy, "firings times period, at most the interval";
         );
         each!(l, 1 * 1, s.stage_at(k), of [v: Stage], v.given != UNREAD || v.primitive == primitive::STORE => 1, 0, "edges that read the stage, at least";);
-        sites = v.site + cells;
+        sites = v.end;
         if v.start < first {
             first = v.start;
         }

@@ -119,15 +119,16 @@ macro_rules! holds {
 ///
 /// Where the variables that the comparisons are made of are given, `of [name: type]`, which of them fails is told in a function
 /// of its own. rustc reads a function when it is first called, and pays at every call for each of its statements, executed
-/// or not; what only a faulty table needs then costs a good one nothing.
+/// or not; what only a faulty table needs then costs a good one nothing. `else` says where to go on after a fault.
 macro_rules! each {
-    ($ledger:expr, $rule:tt * $count:literal, $at:expr, of [$($name:ident: $of:ty),+], $($items:tt)+) => {
+    ($ledger:expr, $rule:tt * $count:literal, $at:expr, of [$($name:ident: $of:ty),+] $(else $then:expr)?, $($items:tt)+) => {
         $crate::check::ledger::unless!([] $($items)+ {
             #[allow(clippy::too_many_arguments, reason = "as many as the comparisons have variables")]
             const fn faults(l: &mut $crate::check::ledger::Ledger, at: $crate::check::ledger::At, $($name: $of),+) {
                 $crate::check::ledger::each!(l, $rule * $count, at, $($items)+);
             }
             faults($ledger, $at, $($name),+);
+            $($then)?
         });
     };
     ($ledger:expr, $rule:tt * $count:literal, $at:expr, $($items:tt)+) => {{

@@ -1,7 +1,7 @@
 //! Stages and edges of a section matched one to one, in order, with what its statements decompose into.
 
-use super::ledger::{At, Ledger, count, each, equal, failed, hold, holds};
 use super::frame::Chip;
+use super::ledger::{At, Ledger, count, each, equal, failed, hold, holds};
 use super::parts::{self, Expected, expect, reload, spill};
 use super::program::{Program, Statement, ceil, role};
 use super::rows::StageRow;
@@ -41,7 +41,7 @@ pub(super) const fn matched(p: &mut Program<'_>, s: &mut Section, l: &mut Ledger
     }
     // Of each stage, of each edge, and of each kind of edge. Of a hold of one group both numbers of firings are multiples.
     count!(l, s.count, 1 * 5, 2 * 1, 3 * 3, 4 * 1, 9 * 1);
-    count!(l, s.edges, 4 * 6, 9 * 3);
+    count!(l, s.edges, 4 * 5, 9 * 3);
     count!(l, s.of_values, 4 * 1);
     count!(l, s.streams, 5 * 4, 6 * 3, 7 * 3);
     count!(l, s.singles, 5 * 2, 6 * 1, 7 * 1);
@@ -182,15 +182,12 @@ const fn stage(
     l: &mut Ledger,
 ) -> bool {
     let row = p.frame.stages[s.first_stage as usize + k];
-    each!(l, 1 * 2, s.stage_at(k), of [row: StageRow, statement: usize, part: u32],
+    each!(l, 1 * 2, s.stage_at(k), of [row: StageRow, statement: usize, part: u32] else return false,
         statement == row.statement as usize => statement, row.statement, "statement of the stage";
         part == row.part => part, row.part, "part of the statement";
     );
-    if failed!(l, 1) {
-        return false;
-    }
     let c = &p.frame.chip;
-    let bytes = low_first!(row.bytes) as i128;
+    let moved = low_first!(row.bytes) as i128;
     let ii = low_first!(row.ii) as i128;
     let firings = row.firings as i128;
     let na = row.na as i128;
@@ -203,7 +200,7 @@ const fn stage(
     let cells = na * nb;
     let end = site + cells;
     each!(l, 1 * 1, s.stage_at(k), of [row: StageRow, e: Expected], e.primitive == row.primitive => e.primitive, row.primitive, "primitive";);
-    each!(l, 2 * 1, s.stage_at(k), of [e: Expected, bytes: i128], e.bytes == bytes => e.bytes, bytes, "bytes of a token";);
+    each!(l, 2 * 1, s.stage_at(k), of [e: Expected, moved: i128], e.bytes == moved => e.bytes, moved, "bytes of a token";);
     each!(l, 3 * 3, s.stage_at(k), of [e: Expected, firings: i128, na: i128, nb: i128, each_a: i128, each_b: i128],
         e.firings == firings => e.firings, firings, "firings";
         na == 1 || (na - 1) * each_a < e.a => ceil!(e.a, each_a), na, "cells over the A units";
@@ -217,7 +214,7 @@ const fn stage(
         _ => c.tail,
     };
     let pace = if windowed && c.rate[e.tier as usize] > 0 {
-        let pace = ceil!(bytes * 65536, c.rate[e.tier as usize]);
+        let pace = ceil!(e.bytes * 65536, c.rate[e.tier as usize]);
         if pace > 1 { pace } else { 1 }
     } else {
         ii
@@ -225,15 +222,15 @@ const fn stage(
     let mut v = Stage {
         primitive: e.primitive,
         firings,
-        na,
         nb,
-        site,
+        cells,
+        end,
         turn: row.turn,
         start: low_first!(row.start) as i128,
         period: low_first!(row.period) as i128,
         ii,
         pace,
-        bytes,
+        bytes: e.bytes,
         tier: e.tier,
         base: e.base,
         recurrence: e.recurrence,

@@ -334,14 +334,15 @@ const fn read(
                 _ => row.seqs,
             };
             let share = axis / row.parts;
+            let rest = chips % row.parts;
             match row.sharding {
                 sharding::ROWS => rows_l = share,
                 sharding::COLS => cols_l = share,
                 _ => seqs_l = share,
             }
-            each!(l, 11 * 5, At(part::VALUES, i as u32), of [row: ValueRow, chips: u32, axis: u32, share: u32],
+            each!(l, 11 * 5, At(part::VALUES, i as u32), of [row: ValueRow, rest: u32, axis: u32, share: u32],
                 let 2.. = row.parts => 2, row.parts, "parts of a split value, at least";
-                chips % row.parts == 0 => 0, chips % row.parts, "chips, a multiple of the parts: rest";
+                rest == 0 => 0, rest, "chips, a multiple of the parts: rest";
                 share * row.parts == axis => share * row.parts, axis, "split rows, columns or experts, a multiple of the parts";
                 let role::WEIGHT..=role::BOUND = row.role => sharding::WHOLE, row.sharding, "sharding of what comes in";
                 let ValueRow { sharding: sharding::ROWS | sharding::COLS, .. } | ValueRow { role: role::WEIGHT, .. } = row => role::WEIGHT, row.role, "role of what is split by experts";
@@ -365,7 +366,7 @@ const fn read(
         if let role::BOUND = row.role {
             bound += 1;
         }
-        let tiles = (cols_l + row.tile - 1) / row.tile;
+        let tile = row.tile as i128;
         let rows_l = rows_l as i128;
         let cols_l = cols_l as i128;
         let elements = rows_l * cols_l;
@@ -394,8 +395,8 @@ const fn read(
             parts: row.parts as i128,
             rows_l,
             cols_l,
-            tile: row.tile as i128,
-            tiles: tiles as i128,
+            tile,
+            tiles: ceil!(cols_l, tile),
             share,
             used: false,
             shown: false,

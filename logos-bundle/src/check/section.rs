@@ -11,9 +11,10 @@ use crate::table::layout::NONE;
 pub(super) struct Stage {
     pub(super) primitive: u32,
     pub(super) firings: i128,
-    pub(super) na: i128,
     pub(super) nb: i128,
-    pub(super) site: i128,
+    /// Its cells, and the end of their sites.
+    pub(super) cells: i128,
+    pub(super) end: i128,
     pub(super) turn: u32,
     pub(super) start: i128,
     pub(super) period: i128,
@@ -84,9 +85,9 @@ pub(super) struct Section {
 const UNMATCHED: Stage = Stage {
     primitive: NONE,
     firings: 1,
-    na: 1,
     nb: 1,
-    site: 0,
+    cells: 1,
+    end: 1,
     turn: NONE,
     start: 0,
     period: 1,

@@ -14,6 +14,7 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
     let mut bound = [false; MAX_VALUES];
     count!(l, count, 1 * 2);
     let mut padded = 0;
+    let mut names = 0;
     let mut i = first;
     while i < first + count {
         let row = p.frame.bindings[i as usize];
@@ -60,13 +61,19 @@ pub(super) const fn bindings(p: &Program<'_>, first: u32, count: u32, l: &mut Le
             let end = offset as i128 + (runs as i128 - 1) * stride as i128 + run as i128;
             let inside = runs > 0 && end <= axis as i128 && axis <= SHAPE_LIMIT;
             let apart = if runs == 1 { stride == run } else { stride >= run };
+            // A tensor whose name comes after all names before is no earlier binding's, and where one takes all of it, a later
+            // one is found to take too much.
+            let whole = place > names && take == axis as i128;
+            if place > names {
+                names = place;
+            }
             holds!(l, 11 * 7, at,
                 tensor != 0 => 1, tensor, "length of the name of a weight's tensor, at least";
                 taken == take + padding as i128 => taken, take, "stored indices taken along their axis, and zeros after them";
                 other == beside as i128 => other, beside, "the other stored axis";
                 apart => run, stride, "distance between runs, at least (of a single one, its length)";
                 inside => axis, end, "end of the last run, at most";
-                tiled(p, first, count, i) => 1, 0, "weights take each index of their tensor once";
+                whole || tiled(p, first, count, i) => 1, 0, "weights take each index of their tensor once";
                 stacked == 0 || value.banked => 0, stacked, "axis of experts of a weight that has none";
             );
             if value.banked {
