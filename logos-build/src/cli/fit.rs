@@ -202,7 +202,7 @@ fn ladder(out: &mut dyn Write, rows: &[LadderRow]) -> Result<(), Failure> {
                 &grouped(step.weights_per_chip_bytes),
                 &signed(step.hbm_headroom_bytes),
                 &grouped(u64::from(step.max_ctx_in_hbm)),
-                &if step.hbm_fit { "fits" } else { "short" },
+                &if step.fits { "fits" } else { "short" },
             ],
         );
     }

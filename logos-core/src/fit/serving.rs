@@ -83,6 +83,11 @@ pub struct Needs {
 }
 
 impl Needs {
+    /// Whether the chip's HBM alone holds all of it.
+    pub fn hbm_fit(&self, chip: &Chip) -> bool {
+        chip.unit().hbm_bytes > 0 && self.fits_main
+    }
+
     /// All weights of a chip.
     pub const fn weight_bytes(&self) -> u64 {
         self.sharded_weight_bytes + self.replicated_weight_bytes

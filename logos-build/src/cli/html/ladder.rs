@@ -54,7 +54,7 @@ fn card(html: &mut Html, page: &Page<'_>, at: usize, shown: &mut Shown) {
             html.text(format_args!(" · {} {chips}, width {}", step.chips, step.tensor_parallel));
         });
     });
-    verdict(html, step.hbm_fit);
+    verdict(html, step.fits);
     let there = tp.hbm_bytes_per_chip;
     let scale = there.max(step.hbm_need_bytes).max(1);
     let spoken = format!("{} needed of {} of {}", bytes(step.hbm_need_bytes), bytes(there), tp.memory);

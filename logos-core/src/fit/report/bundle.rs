@@ -65,7 +65,9 @@ pub struct BundleFit {
     pub hbm_bytes_per_chip: u64,
     /// What is left of it.
     pub hbm_headroom_bytes: i64,
-    /// Whether it fits.
+    /// Whether it fits, beside the experts that lie in DDR.
+    pub fits: bool,
+    /// Whether HBM alone holds everything.
     pub hbm_fit: bool,
     /// Largest context that fits.
     pub max_ctx_in_hbm: u32,
@@ -188,7 +190,8 @@ pub fn bundle(words: &[u32]) -> Result<Document<BundleDocument>, BundleError> {
             hbm_need_bytes: fit.need_bytes,
             hbm_bytes_per_chip: fit.memory_bytes,
             hbm_headroom_bytes: fit.hbm_headroom_bytes,
-            hbm_fit: fit.fits,
+            fits: fit.fits,
+            hbm_fit: fit.fits && fit.hbm_bytes > 0 && fit.ddr_weight_bytes == 0,
             max_ctx_in_hbm: fit.max_ctx,
             max_sequences: fit.max_sequences,
         },

@@ -114,7 +114,9 @@ pub struct FromFit {
     pub weights_bf16_bytes: u64,
     /// Weights of a chip.
     pub weights_per_chip_bytes: u64,
-    /// Whether weights and states fit.
+    /// Whether weights and states fit, experts in DDR among them.
+    pub fits: bool,
+    /// Whether HBM alone holds them.
     pub hbm_fit: bool,
     /// Caches of a chip at the context asked for, all sequences.
     pub kv_cache_at_ctx: u64,
@@ -224,7 +226,8 @@ fn from_fit(subject: &Subject<'_>, stock: &Inventory<'_>) -> Result<FromFit, Too
     Ok(FromFit {
         weights_bf16_bytes: stock.weights.total.bf16_bytes,
         weights_per_chip_bytes: needs.weight_bytes(),
-        hbm_fit: needs.fits,
+        fits: needs.fits,
+        hbm_fit: needs.hbm_fit(&subject.chip),
         kv_cache_at_ctx: needs.kv_bytes,
         max_ctx_in_hbm: needs.max_ctx,
         sram_until_ctx: super::model::sram_until_ctx(subject, &stock.states)?,

@@ -2,6 +2,7 @@
 
 use super::Quantities;
 use crate::author::{Source, storage_of};
+use crate::chip::Chip;
 use crate::fit::TooLarge;
 use crate::fit::inventory::StateBytes;
 use crate::fit::serving::Rung;
@@ -33,7 +34,9 @@ pub struct TensorParallel {
     pub ddr_weight_bytes_per_chip: u64,
     /// What is needed of it.
     pub hbm_need_bytes: u64,
-    /// Whether that is there.
+    /// Whether that is there, beside the experts that lie in DDR.
+    pub fits: bool,
+    /// Whether it is, and HBM alone holds everything.
     pub hbm_fit: bool,
     /// What is left; below zero what lacks.
     pub hbm_headroom_bytes: i64,
@@ -87,7 +90,9 @@ pub struct LadderRow {
     pub ddr_weight_bytes_per_chip: u64,
     /// What is needed of the memory.
     pub hbm_need_bytes: u64,
-    /// Whether it fits.
+    /// Whether it fits, beside the experts that DDR would hold.
+    pub fits: bool,
+    /// Whether HBM alone would hold everything.
     pub hbm_fit: bool,
     /// What is left; below zero what lacks.
     pub hbm_headroom_bytes: i64,
@@ -133,7 +138,8 @@ pub(super) fn block(quantities: &Quantities<'_>) -> Result<TensorParallel, TooLa
         hbm_bytes_per_chip: memory_bytes,
         ddr_weight_bytes_per_chip: ddr,
         hbm_need_bytes: need,
-        hbm_fit: needs.fits,
+        fits: needs.fits,
+        hbm_fit: needs.hbm_fit(&subject.chip),
         hbm_headroom_bytes: headroom(memory_bytes, need),
         shortfall_bytes: needs.shortfall_bytes(),
         max_ctx_in_hbm: needs.max_ctx,
@@ -162,10 +168,11 @@ fn headroom(memory: u64, need: u64) -> i64 {
 }
 
 fn ladder(quantities: &Quantities<'_>) -> Result<Vec<LadderRow>, TooLarge> {
-    Ok(quantities.subject.demand().ladder()?.iter().map(row).collect())
+    let Quantities { subject, .. } = quantities;
+    Ok(subject.demand().ladder()?.iter().map(|rung| row(rung, &subject.chip)).collect())
 }
 
-fn row(rung: &Rung) -> LadderRow {
+fn row(rung: &Rung, chip: &Chip) -> LadderRow {
     let needs = &rung.needs;
     LadderRow {
         domain: rung.domain.as_str(),
@@ -177,7 +184,8 @@ fn row(rung: &Rung) -> LadderRow {
         kv_cache_per_chip_bytes: needs.kv_bytes,
         ddr_weight_bytes_per_chip: needs.experts_in_ddr_bytes,
         hbm_need_bytes: needs.main_bytes(),
-        hbm_fit: needs.fits,
+        fits: needs.fits,
+        hbm_fit: needs.hbm_fit(chip),
         hbm_headroom_bytes: headroom(needs.memory_bytes, needs.main_bytes()),
         shortfall_bytes: needs.shortfall_bytes(),
         max_ctx_in_hbm: needs.max_ctx,

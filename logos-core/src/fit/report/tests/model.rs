@@ -49,7 +49,7 @@ fn every_figure_of_every_model_is_traced() {
             Subject::new(asked(&name, &config, chip)).unwrap_or_else(|refusals| panic!("{name}: {refusals:?}"));
         let document = super::super::model(&subject).unwrap();
         every_figure_is_traced(&document.to_value(), &json);
-        assert_eq!(document.body.certificate.is_some(), document.body.tensor_parallel.hbm_fit, "{name}");
+        assert_eq!(document.body.certificate.is_some(), document.body.tensor_parallel.fits, "{name}");
         assert!(document.body.certificate.is_none_or(|certificate| certificate.rechecked), "{name}");
         match super::super::vllm_plan(&subject) {
             Ok(plan) => every_figure_is_traced(&plan.to_value(), &json),
@@ -369,7 +369,7 @@ fn experts_go_to_ddr() {
     let body = fit(asked("qwen3.8-2.4t-a95b", &bytes, "SN50")).body;
     let tp = &body.tensor_parallel;
     assert!(tp.weights_per_chip_bytes > tp.hbm_bytes_per_chip && tp.ddr_weight_bytes_per_chip > 0);
-    assert!(tp.hbm_fit && tp.hbm_need_bytes <= tp.hbm_bytes_per_chip);
+    assert!(tp.fits && !tp.hbm_fit && tp.hbm_need_bytes <= tp.hbm_bytes_per_chip);
     assert_eq!(body.residency.tiers.weights, "HBM, DDR");
 }
 
@@ -379,7 +379,9 @@ fn what_does_not_fit_is_said() {
     let bytes = fixture("configs/llama-3.1-70b");
     let body = fit(Asked { tp: Some(1), ..asked("llama-3.1-70b", &bytes, "SN50") }).body;
     let tp = &body.tensor_parallel;
-    assert!(!tp.hbm_fit && tp.hbm_headroom_bytes < 0 && body.certificate.is_none() && body.ii_report.is_none());
+    assert!(
+        !tp.fits && !tp.hbm_fit && tp.hbm_headroom_bytes < 0 && body.certificate.is_none() && body.ii_report.is_none()
+    );
     assert_eq!(tp.hbm_headroom_bytes, tp.hbm_bytes_per_chip as i64 - tp.hbm_need_bytes as i64);
     assert!(body.not_certified.unwrap().contains("the weights alone exceed the HBM"));
 }
