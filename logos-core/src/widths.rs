@@ -116,7 +116,7 @@ pub fn widths(spec: &ModelSpec, chip: &Chip, weights: Weights, most: u32) -> Res
             // Rows of the vocabulary proper reach so many chips.
             let reached = spec.vocab.div_ceil((rows / tp).max(1));
             Some(Holding {
-                weight_bytes: needs.weight_bytes(),
+                weight_bytes: needs.weight_bytes,
                 kv_copies: kv_copies(spec, tp),
                 kv_bytes,
                 kv_copied_bytes: kv_bytes.saturating_sub(one),

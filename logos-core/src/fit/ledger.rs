@@ -40,17 +40,7 @@ pub(super) struct Cache {
 impl Ledger {
     /// Of a chip among `tp`, a width that the model admits; `lookup` where the step looks its tokens up.
     pub(super) fn of(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool) -> Result<Ledger, TooLarge> {
-        Ledger::count(spec, tp, weights, lookup, false)
-    }
-
-    /// Weights that every chip among `tp` holds whole.
-    pub(super) fn replicated(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool) -> Bytes {
-        Ok(Ledger::count(spec, tp, weights, lookup, true)?.weights)
-    }
-
-    /// All that a chip among `tp` keeps, or of the weights only those that every chip holds whole.
-    fn count(spec: &ModelSpec, tp: u32, weights: Weights, lookup: bool, whole: bool) -> Result<Ledger, TooLarge> {
-        let walk = |row| Walk { tp: u128::from(tp.max(1)), spec, row, weights, whole };
+        let walk = |row| Walk { tp: u128::from(tp.max(1)), spec, row, weights };
         let mut ledger = Ledger { weights: 0, experts: 0, banks: Vec::new(), caches: Vec::new(), recurrent: 0 };
         let mut layers = vec![0u128; spec.layers.len()];
         for &row in &spec.layer_of {
@@ -179,8 +169,6 @@ struct Walk<'a> {
     /// The distinct layer; none for embedding, final norm and head.
     row: Option<u32>,
     weights: Weights,
-    /// Whether what is cut counts for nothing.
-    whole: bool,
 }
 
 impl Walk<'_> {
@@ -191,11 +179,6 @@ impl Walk<'_> {
     /// KV heads lie over as many chips as there are heads, at most; more chips hold copies.
     fn kv(&self, heads: u32) -> Cut {
         Cut::Outputs(self.tp.min(u128::from(heads.max(1))))
-    }
-
-    /// Whether what is cut so is counted.
-    fn counts(&self, cut: Cut) -> bool {
-        !self.whole || matches!(cut, Cut::Whole)
     }
 
     fn linear(&self, linear: &Linear, cut: Cut) -> Bytes {
@@ -220,8 +203,7 @@ impl Walk<'_> {
             Cut::Outputs(outputs) => Parts { inputs: 1, outputs: parts(outputs)? },
             Cut::Inputs => Parts { inputs: parts(self.tp)?, outputs: 1 },
         };
-        let weight = if self.counts(cut) { self.projection(linear, parts, rows, cols)? } else { 0 };
-        Ok([weight, bias])
+        Ok([self.projection(linear, parts, rows, cols)?, bias])
     }
 
     /// A projection that programs have in parts, each with some of its outputs.
@@ -250,9 +232,6 @@ impl Walk<'_> {
 
     /// Anything but a projection: as the config stores it. Its outputs are the indices taken.
     fn vector(&self, weight: &Weight, cut: Cut) -> Bytes {
-        if !self.counts(cut) {
-            return Ok(0);
-        }
         let taken = u128::from(weight.take.len());
         let taken = match cut {
             Cut::Whole | Cut::Inputs => taken,
@@ -418,7 +397,6 @@ impl Walk<'_> {
         let head = spec.padded_head(tp).ok_or(TooLarge)?;
         let rows = u128::from(spec.vocab_rows(tp).ok_or(TooLarge)?).div_ceil(self.tp);
         let table = mul(mul(rows, u128::from(spec.hidden))?, self.element(&spec.embedding))?;
-        let table = if self.counts(self.outputs()) { table } else { 0 };
         if spec.head.tied {
             let bias = head.bias.as_ref().map_or(Ok(0), |bias| self.vector(bias, self.outputs()))?;
             return add(add(norm, table)?, bias);

@@ -57,10 +57,8 @@ impl Domain {
 pub struct Needs {
     /// Chips.
     pub tp: u32,
-    /// Weights of which a chip holds a part.
-    pub sharded_weight_bytes: u64,
-    /// Weights of which every chip holds the whole.
-    pub replicated_weight_bytes: u64,
+    /// Weights.
+    pub weight_bytes: u64,
     /// Recurrent state and convolution rings of all sequences.
     pub recurrent_bytes: u64,
     /// KV caches of all sequences.
@@ -74,8 +72,6 @@ pub struct Needs {
     pub fits: bool,
     /// Whether the main memory holds all of it.
     pub fits_main: bool,
-    /// The main memory less all that is needed; negative where it does not fit.
-    pub headroom_bytes: i64,
     /// Largest context that the chip's memories hold with these sequences, never above the model's own.
     pub max_ctx: u32,
     /// Most sequences at this context.
@@ -86,11 +82,6 @@ impl Needs {
     /// Whether the chip's HBM alone holds all of it.
     pub fn hbm_fit(&self, chip: &Chip) -> bool {
         chip.unit().hbm_bytes > 0 && self.fits_main
-    }
-
-    /// All weights of a chip.
-    pub const fn weight_bytes(&self) -> u64 {
-        self.sharded_weight_bytes + self.replicated_weight_bytes
     }
 
     /// Bytes needed of the main memory: all but the experts that DDR holds.
@@ -105,7 +96,7 @@ impl Needs {
 
     /// All a chip needs.
     pub const fn need_bytes(&self) -> u64 {
-        self.weight_bytes() + self.recurrent_bytes + self.kv_bytes
+        self.weight_bytes + self.recurrent_bytes + self.kv_bytes
     }
 }
 
@@ -208,19 +199,17 @@ impl Demand<'_> {
         // Where DDR does not hold enough of them, all that it holds.
         let in_ddr = ledger.leaving(excess.min(ledger.experts)).min(movable);
         let room = u128::from(memory) + movable;
-        let replicated = Ledger::replicated(spec, tp, weights, true)?;
+        // So that no sum or difference of what follows leaves its words.
+        i64::try_from(all).map_err(|_| TooLarge)?;
         Ok(Needs {
             tp,
-            sharded_weight_bytes: word(ledger.weights.saturating_sub(replicated))?,
-            replicated_weight_bytes: word(replicated)?,
+            weight_bytes: word(ledger.weights)?,
             recurrent_bytes: word(many(ledger.recurrent)?)?,
             kv_bytes: word(many(ledger.kv(ctx)?)?)?,
             experts_in_ddr_bytes: word(in_ddr)?,
             memory_bytes: memory,
             fits: all <= room,
             fits_main: excess == 0,
-            headroom_bytes: i64::try_from(i128::from(memory) - i128::try_from(all).map_err(|_| TooLarge)?)
-                .map_err(|_| TooLarge)?,
             max_ctx: ledger.max_ctx(sequences, spec.max_context, room)?,
             max_sequences: ledger.max_sequences(ctx, room)?,
         })

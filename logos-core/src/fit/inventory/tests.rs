@@ -27,6 +27,17 @@ fn truth(name: &str, key: &str) -> Option<u64> {
 
 const DECODE: Form = Form::Decode { ctx: 4096, batch: 2 };
 
+/// F5: what is whole on every one of eight chips: norms of rows and of heads, and nothing else.
+#[test]
+fn what_every_chip_holds_whole() {
+    let spec = spec_of("qwen3.5-27b");
+    let programs = kinds::programs(&spec, DECODE, 8, Stored::Config).unwrap();
+    let Weights { a_chip, .. } = inventory(&spec, &programs).unwrap().weights;
+    let (layers, hidden, head, value) = (64, 5120, 256, 128);
+    let norms = (2 * layers + 1) * hidden + 16 * 2 * head + 48 * value;
+    assert_eq!((a_chip.replicated, a_chip.sharded), (2 * norms, 6_767_123_584 - 2 * norms));
+}
+
 /// F3: parameters and tensors of every released config, to the last one, and what a chip holds is what the ledger counts.
 #[test]
 fn weights_are_the_released_ones_and_the_ledgers() {

@@ -225,7 +225,7 @@ fn from_fit(subject: &Subject<'_>, stock: &Inventory<'_>) -> Result<FromFit, Too
     let needs = &subject.needs;
     Ok(FromFit {
         weights_bf16_bytes: stock.weights.total.bf16_bytes,
-        weights_per_chip_bytes: needs.weight_bytes(),
+        weights_per_chip_bytes: needs.weight_bytes,
         fits: needs.fits,
         hbm_fit: needs.hbm_fit(&subject.chip),
         kv_cache_at_ctx: needs.kv_bytes,

@@ -179,7 +179,7 @@ fn row(rung: &Rung, chip: &Chip) -> LadderRow {
         chips: rung.chips,
         refused: rung.against.iter().map(ToString::to_string).collect(),
         tensor_parallel: needs.tp,
-        weights_per_chip_bytes: needs.weight_bytes(),
+        weights_per_chip_bytes: needs.weight_bytes,
         state_bytes_per_chip: needs.recurrent_bytes,
         kv_cache_per_chip_bytes: needs.kv_bytes,
         ddr_weight_bytes_per_chip: needs.experts_in_ddr_bytes,

@@ -103,7 +103,7 @@ pub(super) fn rows(quantities: &Quantities<'_>) -> Result<Vec<ServingRow>, Refus
                 row.data_parallel = Some(plan.data_parallel);
                 row.idle_chips = Some(plan.idle_chips);
                 row.hbm_bytes_per_chip = Some(plan.needs.memory_bytes);
-                row.weights_per_chip_bytes = Some(plan.needs.weight_bytes());
+                row.weights_per_chip_bytes = Some(plan.needs.weight_bytes);
                 row.sequence_bytes_per_chip = Some(plan.sequence_bytes);
                 row.max_sequences_per_replica = Some(plan.max_sequences_per_replica);
                 row.max_sequences = Some(plan.max_sequences);

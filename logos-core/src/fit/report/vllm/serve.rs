@@ -181,7 +181,7 @@ fn quantised(subject: &Subject<'_>) -> bool {
     let paged = Paged::of(&subject.spec, subject.tp, policy(subject));
     let needs = Demand { weights: Weights::Q8_0, ..subject.demand() }.at(subject.tp);
     let (true, Ok(paged), Ok(needs)) = (as_config, paged, needs) else { return false };
-    paged.longest(memory(subject, needs.weight_bytes()).1, 1) == 1
+    paged.longest(memory(subject, needs.weight_bytes).1, 1) == 1
 }
 
 /// What else the server could be started with, with what each would change.
@@ -256,7 +256,7 @@ fn wider(subject: &Subject<'_>, len: u32) -> Option<u32> {
         let needs = subject.demand().at(tp);
         let paged = Paged::of(&subject.spec, tp, policy(subject));
         let (Ok(needs), Ok(paged)) = (needs, paged) else { return false };
-        let (_, available) = memory(subject, needs.weight_bytes());
+        let (_, available) = memory(subject, needs.weight_bytes);
         paged.longest(available, len) == len
     })
 }
