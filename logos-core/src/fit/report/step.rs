@@ -7,7 +7,7 @@ use crate::compile;
 use crate::fit::TooLarge;
 use crate::fit::work::{self, Intensity, Work};
 use crate::kinds::{KindProgram, Role};
-use crate::request::{DeploymentRequest, Form, Request};
+use crate::request::{DeploymentRequest, Form};
 
 /// A step of a model in its deployment.
 #[derive(Clone, Debug)]
@@ -72,15 +72,7 @@ impl Subject<'_> {
         let asked = &self.asked;
         let deployment =
             DeploymentRequest { experts: asked.experts, ..DeploymentRequest::new("STEP", form, Some(self.tp)) };
-        let request = Request {
-            model: asked.model,
-            config: asked.config,
-            chip: asked.chip,
-            weights: asked.weights,
-            checkpoint: asked.checkpoint,
-            vocabulary: asked.vocabulary,
-            deployments: std::slice::from_ref(&deployment),
-        };
+        let request = asked.request(std::slice::from_ref(&deployment));
         let deployed = compile::deploy(&request, &self.spec, &self.chip, &deployment)?;
         self.step_of(form, Some(deployed.words), &deployed.programs).map_err(|error| vec![error.into()])
     }

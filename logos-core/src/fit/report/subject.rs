@@ -104,6 +104,21 @@ pub struct Asked<'a> {
     pub require: &'a [Requirement],
 }
 
+impl Asked<'_> {
+    /// The compiler's request of deployments of the same model, chip and storage.
+    pub(super) fn request<'r>(&'r self, deployments: &'r [DeploymentRequest]) -> Request<'r> {
+        Request {
+            model: self.model,
+            config: self.config,
+            chip: self.chip,
+            weights: self.weights,
+            checkpoint: self.checkpoint,
+            vocabulary: self.vocabulary,
+            deployments,
+        }
+    }
+}
+
 /// A model in a deployment.
 pub struct Subject<'a> {
     pub(super) asked: Asked<'a>,
@@ -150,15 +165,7 @@ impl<'a> Subject<'a> {
             require: asked.require.to_vec(),
             ..DeploymentRequest::new(asked.step.deployment(), form, asked.tp)
         };
-        let request = Request {
-            model: asked.model,
-            config: asked.config,
-            chip: asked.chip,
-            weights: asked.weights,
-            checkpoint: asked.checkpoint,
-            vocabulary: asked.vocabulary,
-            deployments: std::slice::from_ref(&deployment),
-        };
+        let request = asked.request(std::slice::from_ref(&deployment));
         let (spec, _) = compile::held_to(&request, spec)?;
         let spec = deployment.of(&spec).into_owned();
         let deployment = deployment.at_width(&spec, &chip);
