@@ -31,20 +31,35 @@ impl<'w> Terminal<'w> {
 
     fn text(&mut self, text: &str) -> io::Result<()> {
         let acts = |c| is_unseen(c) && c != '\n' && c != '\t';
-        let mut rest = text;
-        while let Some((at, c)) = rest.char_indices().find(|&(_, c)| acts(c)) {
-            self.to.write_all(&rest.as_bytes()[..at])?;
-            match self.escapes {
-                Escapes::Json => {
-                    let mut units = [0; 2];
-                    c.encode_utf16(&mut units).iter().try_for_each(|unit| write!(self.to, "\\u{unit:04x}"))?;
+        let (mut from, mut at) = (0, 0);
+        loop {
+            at += plain(&text.as_bytes()[at..]);
+            let Some(c) = text[at..].chars().next() else { break };
+            if acts(c) {
+                self.to.write_all(&text.as_bytes()[from..at])?;
+                match self.escapes {
+                    Escapes::Json => {
+                        let mut units = [0; 2];
+                        c.encode_utf16(&mut units).iter().try_for_each(|unit| write!(self.to, "\\u{unit:04x}"))?;
+                    }
+                    Escapes::Text | Escapes::None => write!(self.to, "{}", c.escape_unicode())?,
                 }
-                Escapes::Text | Escapes::None => write!(self.to, "{}", c.escape_unicode())?,
+                from = at + c.len_utf8();
             }
-            rest = &rest[at + c.len_utf8()..];
+            at += c.len_utf8();
         }
-        self.to.write_all(rest.as_bytes())
+        self.to.write_all(&text.as_bytes()[from..])
     }
+}
+
+/// How many bytes text begins with of which none acts: printable ones of ASCII, line breaks and tabs. Nearly all that is written is that,
+/// and a document is long: it is looked at many bytes at a time.
+fn plain(bytes: &[u8]) -> usize {
+    const AT_A_TIME: usize = 32;
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    let whole = bytes.chunks_exact(AT_A_TIME);
+    let whole = AT_A_TIME * whole.take_while(|chunk| chunk.iter().fold(true, |all, byte| all & is_plain(byte))).count();
+    whole + bytes[whole..].iter().take_while(|byte| is_plain(byte)).count()
 }
 
 impl Write for Terminal<'_> {
@@ -60,6 +75,10 @@ impl Write for Terminal<'_> {
             joined = [&begun, bytes].concat();
             &joined
         };
+        if let Ok(text) = from_utf8(all) {
+            self.text(text)?;
+            return Ok(bytes.len());
+        }
         let mut chunks = all.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             self.text(chunk.valid())?;
@@ -98,6 +117,12 @@ mod tests {
         let evil = "a\u{1b}[2J\rb\n\t\u{202e}\u{e0041}é".as_bytes();
         assert_eq!(written(Escapes::None, &[evil]), evil);
         assert_eq!(written(Escapes::Text, &[evil]), "a\\u{1b}[2J\\u{d}b\n\t\\u{202e}\\u{e0041}é".as_bytes());
+        // What acts is found wherever it stands in what is long.
+        for at in 0..70 {
+            let text = format!("{}\u{7f}é{}\u{1b}", "x".repeat(at), " ".repeat(70 - at));
+            let shown = text.replace('\u{7f}', "\\u{7f}").replace('\u{1b}', "\\u{1b}");
+            assert_eq!(written(Escapes::Text, &[text.as_bytes()]), shown.as_bytes());
+        }
         assert_eq!(written(Escapes::Json, &[evil]), "a\\u001b[2J\\u000db\n\t\\u202e\\udb40\\udc41é".as_bytes());
     }
 
