@@ -248,19 +248,31 @@ pub(super) const fn ports(
         }
     }
     if s.ids != UNREACHED && v.primitive == primitive::GEMM_B {
-        v.last = largest(v.last, chosen(&p.frame.chip, s));
+        v.last = largest(v.last, chosen(&p.frame.chip, s, to));
     }
     v
 }
 
-/// What a statement gathers comes through its memories in some order, all of it before the last firing of the product that ends it.
-/// Returns when that is; forgets what was gathered.
-const fn chosen(c: &Chip, s: &mut Section) -> i128 {
+/// What a statement gathers comes through its memories in some order, all of it before the last firing of the product that ends it, stage `to`, and no
+/// faster than at the rate that what earlier statements store leaves. Returns when that is; forgets what was gathered.
+const fn chosen(c: &Chip, s: &mut Section, to: usize) -> i128 {
+    let mut stored = [0; 3];
+    let mut k = 0;
+    while k < to {
+        let v = &s.stages[k];
+        if let primitive::STORE = v.primitive
+            && v.tier <= 2
+        {
+            stored[v.tier as usize] += v.firings * v.bytes;
+        }
+        k += 1;
+    }
     let mut most = UNREACHED;
     let mut tier = 1;
     while tier <= 2 {
-        if s.gathered[tier] > 0 && c.rate[tier] > 0 {
-            let through = s.ids + ceil!(s.gathered[tier] * 65536, c.rate[tier]);
+        let rate = c.rate[tier] - ceil!(stored[tier] * 65536, s.interval);
+        if s.gathered[tier] > 0 && rate > 0 {
+            let through = s.ids + ceil!(s.gathered[tier] * 65536, rate);
             most = largest(most, through + c.load_tail[tier] + c.inject);
         }
         tier += 1;

@@ -6,12 +6,15 @@ use crate::spatial::{Binder, Edge, Flow, Primitive, Recurrence, Stage, StageId, 
 
 use super::{latency, memory};
 
-/// The bound B and its binder. `ends` are the input's load and the result's store of a layer loop.
+/// The bound B on `interval` and its binder. `ends` are the input's load and the result's store of a layer loop.
+///
+/// The longer the interval, the less of the rate do stores take and the less is the loop's bound: it is a bound on shorter intervals too.
 pub(super) fn of(
     unit: &UnitModel,
     stages: &[Stage],
     edges: &[Edge],
     ends: Option<(StageId, StageId)>,
+    interval: u64,
 ) -> Result<(u64, Binder), PlaceError> {
     let mut best = (0, Binder::Memory);
     for tier in memory::WINDOWED {
@@ -27,7 +30,7 @@ pub(super) fn of(
         best = work;
     }
     if let Some(ends) = ends {
-        let around = around(unit, stages, edges, ends, &own);
+        let around = around(unit, stages, edges, ends, &own, interval);
         if around > best.0 {
             best = (around, Binder::Loop);
         }
@@ -61,6 +64,26 @@ fn carried(unit: &UnitModel, stage: &Stage) -> u64 {
     recurrence(unit, stage.recurrence, stage.work.a.div_ceil(na), stage.work.b.div_ceil(nb), nb)
 }
 
+/// A bound of the layer loop on every interval of at least `floor` cycles, where stores slow down what ids choose; else none is needed before the
+/// schedule is made.
+///
+/// What the stores leave of the rate grows with the interval, and with it the loop becomes shorter: the loop at a bound from above is one from below.
+pub(super) fn loop_at_least(
+    unit: &UnitModel,
+    stages: &[Stage],
+    edges: &[Edge],
+    ends: (StageId, StageId),
+    floor: u64,
+) -> u64 {
+    let on = |primitive: Primitive, tier: Tier| stages.iter().any(|s| s.primitive == primitive && s.tier == Some(tier));
+    if !memory::WINDOWED.into_iter().any(|tier| on(Primitive::Gather, tier) && on(Primitive::Store, tier)) {
+        return 0;
+    }
+    let own: Vec<u64> = stages.iter().map(|stage| memory::least_interval(unit, stage)).collect();
+    let above = around(unit, stages, edges, ends, &own, floor).max(floor);
+    around(unit, stages, edges, ends, &own, above)
+}
+
 /// Least distance around the layer loop, from the input's last firing to the next input's, of any schedule whose initiation
 /// intervals are no less than `own`.
 pub(super) fn around(
@@ -69,6 +92,7 @@ pub(super) fn around(
     edges: &[Edge],
     (x, xo): (StageId, StageId),
     own: &[u64],
+    interval: u64,
 ) -> u64 {
     // Least cycles from the input's last firing to each stage's first and to its last.
     let mut first: Vec<Option<u64>> = vec![None; stages.len()];
@@ -92,7 +116,7 @@ pub(super) fn around(
         let through = first[v].map_or(0, |e| e + (stages[v].firings - 1) * own[v]);
         last[v] = last[v].max(Some(ended.max(through)));
         if edges.get(at + 1).is_none_or(|next| next.to != edge.to) {
-            last[v] = last[v].max(chosen.pass(unit, &stages[v], first[v]));
+            last[v] = last[v].max(chosen.pass(unit, &stages[..=v], first[v], interval));
         }
     }
     last[xo.index()].map_or(0, |z| z + latency::forward(unit, &stages[xo.index()], &stages[x.index()]))
@@ -108,8 +132,10 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// Counts a gather; of a product of experts the least cycles to its last firing.
-    fn pass(&mut self, unit: &UnitModel, stage: &Stage, first: Option<u64>) -> Option<u64> {
+    /// Counts a gather; of a product of experts the least cycles to its last firing. `stages` are all up to the stage in question: what those before it
+    /// store leaves less of the memory's rate.
+    fn pass(&mut self, unit: &UnitModel, stages: &[Stage], first: Option<u64>, interval: u64) -> Option<u64> {
+        let (stage, before) = stages.split_last()?;
         if let (Primitive::Gather, true, Some(first)) = (stage.primitive, stage.is_windowed(), first) {
             let own = self.bytes.iter_mut().find(|(tier, _)| tier.is_none() || *tier == stage.tier)?;
             *own = (stage.tier, own.1.saturating_add(stage.bytes.saturating_mul(stage.firings)));
@@ -119,7 +145,11 @@ impl Chosen {
             return None;
         }
         let ids = self.ids?;
-        let through = |(tier, bytes): (Option<Tier>, u64)| tier.map(|tier| ids + latency::through(unit, tier, bytes));
+        let through = |(tier, bytes): (Option<Tier>, u64)| {
+            let tier = tier?;
+            let rate = memory::free(unit, before, tier, interval);
+            (rate > 0).then(|| ids + latency::through(unit, tier, rate, bytes))
+        };
         std::mem::take(self).bytes.into_iter().filter_map(through).max()
     }
 }

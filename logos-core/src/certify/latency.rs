@@ -22,9 +22,9 @@ pub(crate) fn release(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
     to.ii + 2 + distance(unit, from, to)
 }
 
-/// From the start of a gather of so many bytes in all to the earliest use of the last of them.
-pub(super) fn through(unit: &UnitModel, tier: Tier, bytes: u64) -> u64 {
-    let moved = memory::cycles(unit, tier, bytes);
+/// From the start of a gather of so many bytes in all, at a rate, to the earliest use of the last of them.
+pub(super) fn through(unit: &UnitModel, tier: Tier, rate: u64, bytes: u64) -> u64 {
+    let moved = memory::cycles_at(rate, bytes);
     moved.saturating_add(u64::from(unit.depth) + first_byte(unit, tier) + 2 + u64::from(unit.inject))
 }
 

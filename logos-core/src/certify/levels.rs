@@ -56,19 +56,28 @@ fn waited_for(stages: &[Stage], levels: &[u32], tied: &[u64]) -> Range<usize> {
     }
 }
 
+/// Cycles within which a stage is soon enough where what it reads takes `come` cycles for so many firings: the more firings, the less are its first
+/// and its last of the whole, and an eighth is left for a reader that begins late.
+fn enough(come: u64, firings: u64) -> u64 {
+    let parts = u128::from(come) * u128::from(firings) / u128::from(firings.saturating_add(FEW));
+    u64::try_from(parts).unwrap_or(u64::MAX).min(come - come / 8)
+}
+
+/// Firings of which the first and the last are so much of the whole that twice the speed is worth its cells.
+const FEW: u64 = 64;
+
 /// What each stage of a section with one group may take: phases follow one another, so each has a budget of its own.
 ///
 /// It is by the square root of the phase's work, which minimises a sum of phases. One whose loads cannot be there before it begins
-/// takes as long as they do, and being much faster would gain it nothing, but for the firings with which it begins and ends: `tied` has for each load the
-/// bytes that are not read ahead.
+/// takes as long as they do, and being much faster would gain it nothing, but for the firings with which it begins and ends ([`enough`]): `tied` has for
+/// each load the bytes that are not read ahead.
 pub(super) fn budgets(unit: &UnitModel, stages: &[Stage], levels: &[u32], tied: &[u64]) -> Vec<Budget> {
     const WHOLE: u128 = 1 << 20;
     let count = levels.iter().max().map_or(0, |&l| l as usize + 1);
     let (mut least, mut work) = (vec![0u64; count], vec![0u128; count]);
     for ((stage, &level), &tied) in stages.iter().zip(levels).zip(tied) {
         if let (true, Some(tier)) = (tied > 0, stage.tier) {
-            let enough = memory::cycles(unit, tier, tied).saturating_mul(stage.firings.min(64)) / 128;
-            least[level as usize] += enough;
+            least[level as usize] += enough(memory::cycles(unit, tier, tied), stage.firings);
         }
         let units = u128::from(stage.work.base) * u128::from(stage.work.a) * u128::from(stage.work.b);
         work[level as usize] += units * u128::from(stage.firings);

@@ -55,6 +55,13 @@ fn moved(stages: &[Stage], tier: Tier, which: impl Fn(&Stage) -> bool) -> u128 {
     of_tier.map(|s| u128::from(s.bytes) * u128::from(s.firings)).sum()
 }
 
+/// What the stores among `stages` leave of a tier's rate, in an interval of so many cycles.
+pub(super) fn free(unit: &UnitModel, stages: &[Stage], tier: Tier, interval: u64) -> u64 {
+    let stores = moved(stages, tier, |s| s.primitive == Primitive::Store);
+    let stored = (u128::from(RATE_CYCLES) * stores).div_ceil(u128::from(interval.max(1)));
+    u128::from(rate(unit, tier)).saturating_sub(stored) as u64
+}
+
 /// A load's place in the order of turns: its phase, and within it what is held whole before what streams, and that before what is
 /// `followed`.
 ///
@@ -90,9 +97,7 @@ pub(super) fn take_turns(
 ) -> Result<Vec<Turn>, PlaceError> {
     let mut turns: Vec<Turn> = Vec::new();
     for tier in WINDOWED {
-        let stores = moved(stages, tier, |s| s.primitive == Primitive::Store);
-        let stored = (u128::from(RATE_CYCLES) * stores).div_ceil(u128::from(interval.max(1)));
-        let free = u128::from(rate(unit, tier)).saturating_sub(stored) as u64;
+        let free = free(unit, stages, tier, interval);
         let mut loads: Vec<usize> =
             (0..stages.len()).filter(|&i| stages[i].is_windowed() && stages[i].tier == Some(tier)).collect();
         loads.sort_by_key(|&i| ranks[i]);
@@ -196,6 +201,11 @@ pub(crate) fn least_interval(unit: &UnitModel, stage: &Stage) -> u64 {
 
 /// Cycles that so many bytes of a tier take at its whole rate.
 pub(super) fn cycles(unit: &UnitModel, tier: Tier, bytes: u64) -> u64 {
+    cycles_at(rate(unit, tier), bytes)
+}
+
+/// Cycles that so many bytes take at a rate.
+pub(super) fn cycles_at(rate: u64, bytes: u64) -> u64 {
     let scaled = u128::from(RATE_CYCLES) * u128::from(bytes);
-    u64::try_from(scaled.div_ceil(u128::from(rate(unit, tier).max(1)))).unwrap_or(u64::MAX)
+    u64::try_from(scaled.div_ceil(u128::from(rate.max(1)))).unwrap_or(u64::MAX)
 }

@@ -62,8 +62,8 @@ pub(super) fn certify(
     memory::settle_movers(unit, chips, &mut stages);
 
     let ends = ends.filter(|_| matches!(order, Order::Loops { .. }));
-    let (bound, binder) = bound::of(unit, &stages, &edges, ends)?;
     let floor = floor(unit, &stages)?;
+    let floor = ends.map_or(floor, |ends| floor.max(bound::loop_at_least(unit, &stages, &edges, ends, floor)));
     let section = Section {
         group_rows: rows,
         groups,
@@ -72,8 +72,8 @@ pub(super) fn certify(
         turns: Vec::new(),
         interval: floor,
         span: 0,
-        binder: if order == Order::Once { Binder::Span } else { binder },
-        bound,
+        binder: Binder::Span,
+        bound: floor,
     };
     let mut schedule = Schedule {
         unit,
@@ -89,7 +89,11 @@ pub(super) fn certify(
         order,
     };
     schedule.fit(resident, patient)?;
-    Ok(schedule.section)
+    let Schedule { mut section, ends, .. } = schedule;
+    let (bound, binder) = bound::of(unit, &section.stages, &section.edges, ends, section.interval)?;
+    section.bound = bound;
+    section.binder = if order == Order::Once { Binder::Span } else { binder };
+    Ok(section)
 }
 
 /// The most bytes of one load that are read before its reader begins: an eighth of the scratchpads.
@@ -255,7 +259,7 @@ impl Schedule<'_> {
             let period = if load.is_windowed() { load.period } else { load.ii };
             own[reader] = own[reader].max(load.firings * period / stages[reader].firings);
         }
-        bound::around(self.unit, stages, edges, ends, &own).saturating_sub(*interval)
+        bound::around(self.unit, stages, edges, ends, &own, *interval).saturating_sub(*interval)
     }
 
     /// A stage is as fast as it can be; where groups are pipelined, as slow as its producers.

@@ -89,9 +89,9 @@ fn budgets_follow_the_root_of_work_and_what_cannot_be_read_ahead() {
         [0, 0, 1, 1, 2, 2, 2, 2].map(|l: usize| Budget { share: by_work[l], least: if l == 2 { least } else { 0 } })
     };
     assert_eq!(budgets(&tied), want(0));
-    // 4 MiB take 4,096 cycles; with eight firings a sixteenth of them is soon enough, with 64 half would be.
+    // 4 MiB take 4,096 cycles; with eight firings a ninth of them is soon enough, with 64 half would be.
     tied[4] = 4 << 20;
-    assert_eq!(budgets(&tied), want(256));
+    assert_eq!(budgets(&tied), want(455));
 }
 
 /// A chip whose memory moves `rate` bytes a cycle.
