@@ -87,7 +87,12 @@ fn longer(t: &mut Table, s: &SectionRows, by: u64) {
     let early = |t: &Table, g: usize| {
         let turn = t.get(Part::Stages, g, stage::TURN);
         let begins = |turn: u32| t.wide(Part::Turns, s.turns.start + turn as usize, turn::START);
-        turn != NONE && t.wide(Part::Stages, g, stage::START) < begins(turn)
+        // Of what a head reads ahead, all else is in its turn.
+        let headed = |of| {
+            let is_of = |w: usize| t.get(Part::Turns, w, turn::AHEAD) > 0 && t.get(Part::Turns, w, turn::OF) == of;
+            s.turns.clone().any(is_of)
+        };
+        turn != NONE && !headed(turn) && t.wide(Part::Stages, g, stage::START) < begins(turn)
     };
     let early: Vec<bool> = s.stages.clone().map(|g| early(t, g)).collect();
     if early.contains(&true) {

@@ -100,13 +100,15 @@ pub(crate) fn small() -> &'static [Subject] {
     &SUBJECTS
 }
 
-/// Qwen3.5-27B over eight chips: a decode whose memory binds, and a prefill of 32 groups in several sections.
+/// Qwen3.5-27B over eight chips: a decode whose memory binds, and a prefill of 32 groups in several sections; and a mixture's decode of 64 sequences, which
+/// begins to read the next layer's cache while it waits for ids.
 pub(crate) fn big() -> &'static [Subject] {
     static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
         let ctx = 262_144;
         vec![
             subject("qwen3.5-27b", Weights::Config, 8, Form::Decode { ctx, batch: 8 }),
             subject("qwen3.5-27b", Weights::Config, 8, Form::Prefill { ctx, chunk: 512, batch: 1 }),
+            subject("qwen3-235b-a22b", Weights::Config, 16, Form::Decode { ctx: 8192, batch: 64 }),
         ]
     });
     &SUBJECTS

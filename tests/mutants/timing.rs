@@ -93,6 +93,21 @@ fn windows(trial: &mut Trial<'_>, s: &SectionRows) {
         trial.reject(Kind("turn of another tier", &[0, 6]), format_args!("turn {w}"), |t| {
             t.set(Part::Turns, w, turn::TIER, 3 - tier);
         });
+        let ahead = table.get(Part::Turns, w, turn::AHEAD);
+        if ahead > 0 {
+            let of = table.get(Part::Turns, w, turn::OF);
+            let mut put = |kind, field, number| {
+                trial.reject(kind, format_args!("turn {w}"), |t| t.set(Part::Turns, w, field, number));
+            };
+            put(Kind("a firing less read ahead", &[6]), turn::AHEAD, ahead - 1);
+            put(Kind("a firing more read ahead", &[6]), turn::AHEAD, ahead + 1);
+            put(Kind("head of itself", &[4]), turn::OF, (w - s.turns.start) as u32);
+            put(Kind("head of another turn", &[6]), turn::OF, of + 1);
+            trial.reject(Kind("nothing read ahead", &[4, 6]), format_args!("turn {w}"), |t| {
+                t.set(Part::Turns, w, turn::AHEAD, 0);
+                t.set(Part::Turns, w, turn::OF, 0);
+            });
+        }
         trial.reject(Kind("turn of no tier", &[0]), format_args!("turn {w}"), |t| t.set(Part::Turns, w, turn::TIER, 0));
     }
     // Loads as fast as can be written down: their bytes exceed the memory's rate.

@@ -3,6 +3,7 @@
 
 use super::expected::Port;
 use super::frame::Chip;
+use super::heads;
 use super::ledger::{At, Ledger, each, failed, hold, holds};
 use super::parts::{self, Expected, Take};
 use super::place::hops;
@@ -211,6 +212,12 @@ pub(super) const fn ports(
         if given > u.given {
             s.stages[from as usize].given = given;
         }
+        if u.turn != NONE
+            && let Some(a) = heads::ahead(p, s, &u)
+        {
+            let single = matches!(row, EdgeRow { p: 1, q: 1, .. }) && holds == 0;
+            heads::edge(s.edge_at(k), (&u, &v), a, single, (capacity, release), l);
+        }
         if let UNREACHED = u.last {
             continue;
         }
@@ -387,7 +394,11 @@ pub(super) const fn carried(p: &mut Program<'_>, s: &mut Section, k: usize, v: u
     let load = &s.stages[state.stage as usize];
     let at = s.stage_at(k);
     let way = hops!(p.frame.chip, stage.area, load.area);
-    let have = load.start + p.layers * s.interval;
+    let first = match heads::ahead(p, s, load) {
+        Some(a) => a.start - s.interval,
+        None => load.start,
+    };
+    let have = first + p.layers * s.interval;
     let need = stage.start + (stage.firings - 1) * stage.period + stage.ii + stage.tail + way;
     hold!(l, 6, have >= need, at, need, have, "start of the state's next load, at least");
     let rows = p.frame.stages;

@@ -3,12 +3,13 @@
 
 use super::MAX_TURNS;
 use super::frame::Chip;
+use super::heads;
 use super::ledger::{At, Ledger, count, each, equal, hold, holds, part};
 use super::parts::Recurrence;
 use super::place::hops;
 use super::program::{Program, ceil};
 use super::section::{Section, Stage, UNREACHED, UNREAD, log2, wide};
-use crate::table::layout::{NONE, primitive};
+use crate::table::layout::{self, NONE, primitive};
 
 /// What the stages add up to.
 struct Sums {
@@ -144,9 +145,16 @@ const fn turn(s: &Section, p: &Program<'_>, k: usize, v: &Stage, sums: &mut Sums
     let [tier, _, s0, s1, n0, n1, ..] = row;
     let start = wide!(s0, s1);
     let end = start + wide!(n0, n1);
-    // What starts before its turn is served an interval earlier.
-    let begun = if v.start < start { v.start + s.interval } else { v.start };
-    let through = begun + v.firings * v.period;
+    let (mut begun, mut through) = (v.start, v.start + v.firings * v.period);
+    if begun < start {
+        // Its first firings are in the turn's head, or it is served an interval earlier.
+        if let Some(a) = heads::ahead(p, s, &v) {
+            heads::load(s.stage_at(k), &v, a, l);
+            begun += a.firings * v.period;
+        } else {
+            (begun, through) = (begun + s.interval, through + s.interval);
+        }
+    }
     holds!(l, 6 * 3, s.stage_at(k), of [v: Stage, tier: u32, begun: i128, start: i128, through: i128, end: i128],
         v.tier == tier => v.tier, tier, "tier of the load's turn";
         begun >= start => start, begun, "start of a load, at least its turn's";
@@ -212,7 +220,11 @@ const fn turns(s: &Section, p: &Program<'_>, sums: &Sums, l: &mut Ledger) {
             (first[m], seen[m]) = (start, true);
         }
         end[m] = start + length;
-        hold!(l, 4, sums.loads[t] > 0, at, 1, sums.loads[t], "loads of a turn, at least");
+        if row[layout::turn::AHEAD] > 0 {
+            heads::turn(p, s, t, at, sums.loads[t], l);
+        } else {
+            hold!(l, 4, sums.loads[t] > 0, at, 1, sums.loads[t], "loads of a turn, at least");
+        }
         let rate = sums.rate[t] + ceil!(sums.stored[m] * 65536, s.interval);
         hold!(l, 6, rate <= c.rate[m], at, c.rate[m], rate, "bytes per 65,536 cycles, at most");
         t += 1;

@@ -21,6 +21,7 @@ mod edges;
 mod expected;
 mod experts;
 mod frame;
+mod heads;
 mod interval;
 mod ledger;
 mod matching;

@@ -262,15 +262,16 @@ const fn section(f: &Frame<'_>, i: u32, owner: u32, statements: u32, values: u32
     }
     stages(f, g0, ng, statements, nt, l);
     edges(f, e0, ne, ng, values, l);
-    count!(l, nt, 0 * 3);
+    count!(l, nt, 0 * 4);
     let mut k = t0;
     while k < t0 + nt {
         let row = f.turns[k as usize];
-        let [tier, r1, _, start, _, length, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15] = row;
-        let reserved = r1 | r6 | r7 | r8 | r9 | r10 | r11 | r12 | r13 | r14 | r15;
-        each!(l, 0 * 3, At(part::TURNS, k),
+        let [tier, r1, _, start, _, length, of, ahead, r8, r9, r10, r11, r12, r13, r14, r15] = row;
+        let reserved = r1 | r8 | r9 | r10 | r11 | r12 | r13 | r14 | r15;
+        each!(l, 0 * 4, At(part::TURNS, k),
             tier == 1 || tier == 2 => 2, tier, "tier of a turn: 1, or";
             start | length < HIGH => HIGH, start | length, "high words of start and length, below";
+            ahead < RANGE_LIMIT && of < nt && (ahead > 0 || of == 0) => nt, of, "turn that a head is of, below";
             reserved == 0 => 0, reserved, "reserved words of a turn";
         );
         k += 1;

@@ -4,7 +4,7 @@ use super::ledger::{At, Ledger, equal, hold, part};
 use super::parts::Recurrence;
 use super::program::{Program, ceil};
 use super::{MAX_STAGES, place};
-use crate::table::layout::NONE;
+use crate::table::layout::{NONE, turn};
 
 /// A stage that has been matched: its row, and what the statement says of it.
 #[derive(Clone, Copy)]
@@ -67,6 +67,8 @@ pub(super) struct Section {
     pub(super) count: usize,
     pub(super) edge_count: usize,
     pub(super) turn_count: usize,
+    /// The head of a turn of each tier; NONE where there is none.
+    pub(super) heads: [u32; 3],
     pub(super) stages: [Stage; MAX_STAGES],
     /// Edges matched so far, of them streams, holds of one group, and edges of a value; the end of the last one's buffer.
     pub(super) edges: usize,
@@ -137,6 +139,7 @@ impl Section {
             count: 0,
             edge_count: 0,
             turn_count: 0,
+            heads: [NONE; 3],
             stages: [UNMATCHED; MAX_STAGES],
             edges: 0,
             streams: 0,
@@ -178,6 +181,15 @@ impl Section {
         self.end = 0;
         self.input = NONE;
         self.shown = NONE;
+        self.heads = [NONE; 3];
+        let mut t = 0;
+        while t < nt {
+            let row = &p.frame.turns[(t0 + t) as usize];
+            if row[turn::AHEAD] > 0 {
+                self.heads[row[turn::TIER] as usize] = t;
+            }
+            t += 1;
+        }
     }
 
     /// The row of the section.

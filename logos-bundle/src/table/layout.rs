@@ -444,6 +444,10 @@ pub mod turn {
     pub const START: usize = 2;
     /// Window length (64-bit).
     pub const LENGTH: usize = 4;
+    /// Of a head, the turn (section-relative) whose loads' first firings it has, for the next iteration; else 0.
+    pub const OF: usize = 6;
+    /// How many firings of each; 0 where the turn is no head.
+    pub const AHEAD: usize = 7;
 }
 
 /// A rotary table's recipe: `angle = position * frequency(m)`, `m` below half the rotary width.

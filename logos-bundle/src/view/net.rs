@@ -460,6 +460,15 @@ impl<'a> Turn<'a> {
         self.row.wide(turn::LENGTH)
     }
 
+    /// The window whose loads' first firings are read in this one, for the next iteration, and how many of each load that starts before
+    /// its window; none where this one has loads of its own.
+    #[must_use]
+    pub fn head_of(&self) -> Option<(Turn<'a>, u32)> {
+        let ahead = self.row.get(turn::AHEAD);
+        let of = self.section.turn(self.row.get(turn::OF))?;
+        (ahead > 0).then_some((of, ahead))
+    }
+
     /// The loads of this window.
     pub fn loads(&self) -> impl Iterator<Item = Stage<'a>> + Clone + use<'a> {
         let index = self.index;

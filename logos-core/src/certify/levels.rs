@@ -56,10 +56,12 @@ fn waited_for(stages: &[Stage], levels: &[u32], tied: &[u64]) -> Range<usize> {
     }
 }
 
-/// Cycles within which a stage is soon enough where what it reads takes `come` cycles for so many firings: the more firings, the less are its first
-/// and its last of the whole, and an eighth is left for a reader that begins late.
-fn enough(come: u64, firings: u64) -> u64 {
-    let parts = u128::from(come) * u128::from(firings) / u128::from(firings.saturating_add(FEW));
+/// Cycles within which a stage is soon enough where what it reads by this load takes `come` cycles: the more firings, the less are its first and its last of
+/// the whole. Half of them where what is read is not chosen by ids: the memory reads it ahead of its reader, which catches up, as far as the
+/// scratchpads hold it.
+fn enough(come: u64, load: &Stage) -> u64 {
+    let firings = if load.primitive == Primitive::Gather { load.firings } else { load.firings.min(FEW) };
+    let parts = u128::from(come) * u128::from(firings) / u128::from(firings.max(FEW).saturating_add(FEW));
     u64::try_from(parts).unwrap_or(u64::MAX).min(come - come / 8)
 }
 
@@ -77,7 +79,7 @@ pub(super) fn budgets(unit: &UnitModel, stages: &[Stage], levels: &[u32], tied: 
     let (mut least, mut work) = (vec![0u64; count], vec![0u128; count]);
     for ((stage, &level), &tied) in stages.iter().zip(levels).zip(tied) {
         if let (true, Some(tier)) = (tied > 0, stage.tier) {
-            least[level as usize] += enough(memory::cycles(unit, tier, tied), stage.firings);
+            least[level as usize] += enough(memory::cycles(unit, tier, tied), stage);
         }
         let units = u128::from(stage.work.base) * u128::from(stage.work.a) * u128::from(stage.work.b);
         work[level as usize] += units * u128::from(stage.firings);

@@ -132,7 +132,7 @@ pub(super) fn take_turns(
                 length = length.max(stage.period * stage.firings);
                 spare = spare.saturating_sub(share(stage, stage.period));
             }
-            turns.push(Turn { tier, start, length });
+            turns.push(Turn { tier, start, length, head: None });
             start += length;
         }
     }
@@ -140,7 +140,7 @@ pub(super) fn take_turns(
 }
 
 /// What of the memory's rate a load with this period takes.
-fn share(stage: &Stage, period: u64) -> u64 {
+pub(super) fn share(stage: &Stage, period: u64) -> u64 {
     u64::try_from((u128::from(RATE_CYCLES) * u128::from(stage.bytes)).div_ceil(u128::from(period))).unwrap_or(u64::MAX)
 }
 
@@ -174,7 +174,7 @@ pub(super) fn postpone(stages: &mut [Stage], turns: &mut [Turn], ready: &[u64], 
     if moved {
         for stage in stages {
             if let Some(turn) = stage.turn.filter(|&turn| !laps.holds(turn)) {
-                stage.start = turns[turn as usize].start;
+                stage.start = turns[turn as usize].start - laps.ahead(stage) * stage.period;
             }
         }
     }

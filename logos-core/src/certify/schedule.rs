@@ -8,7 +8,7 @@ use crate::place::{Budget, PlaceError, allocate, assign_addresses, settle};
 use crate::spatial::{Binder, Edge, Flow, Primitive, Section, Stage, StageId};
 
 use super::capacity::Ends;
-use super::laps::Laps;
+use super::laps::{Free, Laps};
 use super::{bound, latency, levels, memory};
 
 /// How often a section runs before another takes the chip.
@@ -84,6 +84,7 @@ pub(super) fn certify(
         behind: 0,
         lead: 0,
         laps: Laps::default(),
+        heads: true,
         ends,
         states,
         order,
@@ -138,6 +139,8 @@ struct Schedule<'a> {
     lead: u64,
     /// Turns that serve the iteration after.
     laps: Laps,
+    /// Whether turns may have heads.
+    heads: bool,
     ends: Option<(StageId, StageId)>,
     states: Vec<(StageId, StageId)>,
     order: Order,
@@ -174,7 +177,10 @@ impl Schedule<'_> {
             self.set_interval()?;
             self.laps.settle(&mut self.section);
             self.set_span();
-            self.set_capacities()?;
+            if !self.set_capacities()? {
+                self.heads = false;
+                continue;
+            }
             let section = &mut self.section;
             match assign_addresses(self.unit, &section.stages, &mut section.edges, resident) {
                 Ok(()) => return Ok(()),
@@ -332,8 +338,8 @@ impl Schedule<'_> {
     fn set_starts(&mut self, followed: &[bool]) {
         self.postpone_turns(followed);
         if self.section.groups == 1 && matches!(self.order, Order::Loops { .. }) {
-            let layers = self.layers();
-            self.laps = Laps::fill(&mut self.section, followed, &self.states, layers);
+            let free = Free { followed, states: &self.states, layers: self.layers(), heads: self.heads };
+            self.laps = Laps::fill(self.unit, &mut self.section, free);
             self.postpone_turns(followed);
         }
         let sinks = self.sinks();
@@ -521,12 +527,17 @@ impl Schedule<'_> {
         }
     }
 
-    fn set_capacities(&mut self) -> Result<(), PlaceError> {
+    /// The least capacities; `false` where a head would have to wait for its own iteration's readers.
+    fn set_capacities(&mut self) -> Result<bool, PlaceError> {
         for e in 0..self.section.edges.len() {
             let ends = self.ends_of(e);
-            let edge = &mut self.section.edges[e];
-            edge.capacity = ends.capacity(edge.flow).ok_or(PlaceError::Range)?;
+            let edge = &self.section.edges[e];
+            let least = ends.capacity(edge.flow).ok_or(PlaceError::Range)?;
+            let Some(capacity) = self.laps.capacity(&self.section, edge, ends.release as u64, least) else {
+                return Ok(false);
+            };
+            self.section.edges[e].capacity = capacity;
         }
-        Ok(())
+        Ok(true)
     }
 }

@@ -43,6 +43,9 @@ pub(super) fn write(table: &mut Table, program: u32, spatial: &SpatialProgram) {
             row[turn_row::TIER] = tier_word(turn.tier);
             put_wide(&mut row, turn_row::START, turn.start);
             put_wide(&mut row, turn_row::LENGTH, turn.length);
+            if let Some(head) = turn.head {
+                (row[turn_row::OF], row[turn_row::AHEAD]) = (head.of, head.firings as u32);
+            }
             table.push(Part::Turns, row);
         }
     }

@@ -146,7 +146,7 @@ pub struct Stage {
     pub ii: u64,
     /// Period, cycles.
     pub period: u64,
-    /// Start of the first firing, cycles.
+    /// Start of the first firing, cycles; where a head of its turn has that, the start it would have besides.
     pub start: u64,
     /// Turn of a load from HBM or DDR.
     pub turn: Option<u32>,
@@ -216,6 +216,17 @@ pub struct Turn {
     pub start: u64,
     /// Length, cycles.
     pub length: u64,
+    /// Where it has no loads of its own: whose firings it reads ahead.
+    pub head: Option<Head>,
+}
+
+/// The first firings of an earlier turn's loads, read for the next iteration in a turn of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The turn whose loads they are.
+    pub of: u32,
+    /// Firings of each load that has more.
+    pub firings: u64,
 }
 
 /// What keeps an interval from being shorter.
@@ -254,6 +265,15 @@ pub struct Section {
     pub binder: Binder,
     /// Bound B on the interval, cycles.
     pub bound: u64,
+}
+
+impl Section {
+    /// Where the first firings of a load are read ahead, and how many: of one that starts before a turn with a head.
+    pub fn ahead(&self, stage: &Stage) -> Option<(u32, u64)> {
+        let of = stage.turn.filter(|&turn| stage.start < self.turns[turn as usize].start)?;
+        let heads = (0u32..).zip(&self.turns).filter_map(|(at, turn)| Some((at, turn.head?)));
+        heads.filter(|(_, head)| head.of == of).map(|(at, head)| (at, head.firings)).next()
+    }
 }
 
 impl Binder {

@@ -66,7 +66,7 @@ fn decode_of_one_sequence() {
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed                1 x 1             3     2     3       40       40 memory      1164    0
             gated deltanet       1 x 1            57    66   860    83800    83728 memory     85496   92
-            attention            1 x 1            48    55   860   319361   319047 memory     321046  152
+            attention            1 x 1            48    55   863   319361   319047 memory     321057  153
             head                 1 x 1            10    10   843   278518   278478 memory     279849    2
         "#]],
     );
@@ -77,7 +77,7 @@ fn decode_of_one_sequence() {
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed                1 x 1             3     2     3      120      120 stage       1244    0
             gated deltanet       1 x 1            57    66   992    85120    85058 memory     86875   92
-            attention            1 x 1            48    55   976   324279   324117 memory     326036  153
+            attention            1 x 1            48    55  1002   324279   324117 memory     326032  153
             head                 1 x 1            10    10   999   282892   282852 memory     284200    2
         "#]],
     );
@@ -93,7 +93,7 @@ fn decode_of_thirteen_sequences() {
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed               13 x 1             3     2     3      400      400 stage       1532    0
             gated deltanet      13 x 1            57    66   864    83800    83728 memory     86037  102
-            attention           13 x 1            48    55   864  3147389  3144264 memory     3149568  158
+            attention           13 x 1            48    55   862  3147389  3144264 memory     3149578  157
             head                13 x 1            10    10   851   278518   278478 memory     279869    2
         "#]],
     );
@@ -104,7 +104,7 @@ fn decode_of_thirteen_sequences() {
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed               13 x 1             3     2     3     1520     1520 stage       2652    0
             gated deltanet      13 x 1            57    66  1040    85120    85058 memory     88998   98
-            attention           13 x 1            48    55  1040  3195483  3194234 memory     3199270  149
+            attention           13 x 1            48    55  1039  3195483  3194234 memory     3199300  148
             head                13 x 1            10    10  1020   282892   282852 memory     284300    2
         "#]],
     );

@@ -1,11 +1,13 @@
 //! Phases, their budgets, and the turns of the memory, on a net small enough to count.
 
-use super::super::laps::Laps;
+use super::super::laps::{Free, Laps};
 use super::super::levels;
 use super::super::memory;
 use crate::chip::{self, RATE_CYCLES, UnitModel};
 use crate::place::Budget;
-use crate::spatial::{Binder, Edge, Emission, Flow, Primitive, Recurrence, Section, Stage, StageId, Tier, Turn, Work};
+use crate::spatial::{
+    Binder, Edge, Emission, Flow, Head, Primitive, Recurrence, Section, Stage, StageId, Tier, Turn, Work,
+};
 
 fn stage(primitive: Primitive, firings: u64, a: u64, bytes: u64) -> Stage {
     Stage {
@@ -89,9 +91,9 @@ fn budgets_follow_the_root_of_work_and_what_cannot_be_read_ahead() {
         [0, 0, 1, 1, 2, 2, 2, 2].map(|l: usize| Budget { share: by_work[l], least: if l == 2 { least } else { 0 } })
     };
     assert_eq!(budgets(&tied), want(0));
-    // 4 MiB take 4,096 cycles; with eight firings a ninth of them is soon enough, with 64 half would be.
+    // 4 MiB take 4,096 cycles; with eight firings a sixteenth of them is soon enough, with 64 half would be.
     tied[4] = 4 << 20;
-    assert_eq!(budgets(&tied), want(455));
+    assert_eq!(budgets(&tied), want(256));
 }
 
 /// A chip whose memory moves `rate` bytes a cycle.
@@ -115,7 +117,7 @@ fn turns_follow_the_phases_and_share_the_rate() {
     let free = 65_536 * 1024 - 32_749 - 1;
     let first = (1024 * 65_536u64).div_ceil(free).next_multiple_of(4);
     let second = ((8u64 << 20) * 65_536).div_ceil(free).next_multiple_of(8);
-    let want = [(0, first), (first, second)].map(|(start, length)| Turn { tier: Tier::Hbm, start, length });
+    let want = [(0, first), (first, second)].map(|(start, length)| Turn { tier: Tier::Hbm, start, length, head: None });
     assert_eq!(turns, want);
     assert_eq!((stages[2].period, stages[2].start, stages[2].turn), (first / 4, 0, Some(0)));
     assert_eq!((stages[4].period, stages[4].start, stages[4].turn), (second / 8, first, Some(1)));
@@ -139,7 +141,7 @@ fn a_window_is_no_shorter_than_its_readers_pace_and_a_steady_pipeline_has_one() 
     assert_eq!(stages[4].period, 2_500);
 
     let turns = memory::take_turns(&unit, &mut stages, &[0; 8], &[0; 8], true, 9_000).unwrap();
-    assert_eq!(turns, [Turn { tier: Tier::Hbm, start: 0, length: 9_000 }]);
+    assert_eq!(turns, [Turn { tier: Tier::Hbm, start: 0, length: 9_000, head: None }]);
     assert_eq!((stages[2].period, stages[4].period), (2_250, 1_125));
 }
 
@@ -176,7 +178,7 @@ fn waiting() -> Section {
     };
     let gather = Stage { primitive: Primitive::Gather, ..load(500, 10, 20, 3) };
     let stages = vec![load(0, 4, 10, 0), load(40, 4, 10, 1), load(80, 4, 10, 2), gather];
-    let turn = |start, length| Turn { tier: Tier::Hbm, start, length };
+    let turn = |start, length| Turn { tier: Tier::Hbm, start, length, head: None };
     Section {
         group_rows: 1,
         groups: 1,
@@ -193,7 +195,8 @@ fn waiting() -> Section {
 #[test]
 fn what_the_memory_reads_while_it_waits_for_ids_is_the_next_iterations() {
     let mut section = waiting();
-    let laps = Laps::fill(&mut section, &[false; 4], &[], 8);
+    let laps =
+        Laps::fill(&unit(1024), &mut section, Free { followed: &[false; 4], states: &[], layers: 8, heads: false });
     // 380 cycles of waiting are more than both free turns take; the one before the gather stays.
     let starts: Vec<(u64, u64)> = section.turns.iter().map(|turn| (turn.start, turn.length)).collect();
     assert_eq!(starts, [(80, 40), (120, 40), (160, 40), (500, 200)]);
@@ -214,11 +217,40 @@ fn what_the_memory_reads_while_it_waits_for_ids_is_the_next_iterations() {
 fn what_is_followed_and_one_layers_state_are_not_read_an_iteration_early() {
     let same = |followed: &[bool], states: &[(StageId, StageId)], layers| {
         let mut section = waiting();
-        let laps = Laps::fill(&mut section, followed, states, layers);
+        let laps = Laps::fill(&unit(1024), &mut section, Free { followed, states, layers, heads: false });
         !(0..4).any(|turn| laps.holds(turn)) && section.turns == waiting().turns
     };
     let state = [(StageId(0), StageId(3))];
     assert!(same(&[true, false, false, false], &[], 8));
     assert!(same(&[false; 4], &state, 1));
     assert!(!same(&[false; 4], &state, 2));
+}
+
+#[test]
+fn of_what_is_followed_the_first_tokens_are_read_while_ids_are_waited_for() {
+    let mut section = waiting();
+    let free = Free { followed: &[true, false, false, false], states: &[], layers: 8, heads: true };
+    let laps = Laps::fill(&unit(1024), &mut section, free);
+    // At most half of them.
+    let windows: Vec<_> = section.turns.iter().map(|turn| (turn.start, turn.length, turn.head)).collect();
+    let head = Some(Head { of: 0, firings: 2 });
+    assert_eq!(windows, [(20, 20, None), (40, 40, None), (80, 40, None), (120, 20, head), (500, 200, None)]);
+    let ahead: Vec<_> = section.stages.iter().map(|stage| (stage.start, stage.turn, laps.ahead(stage))).collect();
+    assert_eq!(ahead, [(0, Some(0), 2), (40, Some(1), 0), (80, Some(2), 0), (500, Some(4), 0)]);
+    assert_eq!(section.ahead(&section.stages[0]), Some((3, 2)));
+
+    section.interval = memory::cover(&section.turns);
+    assert_eq!(section.interval, 680);
+    laps.settle(&mut section);
+    // The first two are read from cycle 0 on, an interval before the head, the others from 580 on.
+    assert_eq!((section.turns[3].start, section.turns[0].start, section.stages[0].start), (680, 580, 560));
+
+    // Nor at a rate that the memory does not have, nor of one layer's state.
+    let unmoved = |unit: &UnitModel, free| {
+        let mut section = waiting();
+        !Laps::fill(unit, &mut section, free).has_head() && section.turns == waiting().turns
+    };
+    assert!(unmoved(&unit(1), free));
+    let state = [(StageId(0), StageId(3))];
+    assert!(unmoved(&unit(1024), Free { states: &state, layers: 1, ..free }));
 }

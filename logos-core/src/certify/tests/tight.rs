@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use expect_test::expect;
-use logos_bundle::view::{Binder, Bundle};
+use logos_bundle::view::{Binder, Bundle, Section};
 
 use crate::chip::{self, Chip};
 use crate::compile::lay;
@@ -70,67 +70,74 @@ fn programs_of_one_section_come_within_a_256th_of_their_bound() {
     }
     assert!(programs > 1000, "{programs}");
     expect![[r#"
-        deepseek-r1, SN50 tp 64, decode 64, latent attention: 7153 over 573327, memory
-        deepseek-v2-lite, SN40L tp 8, decode 64, latent attention, experts: 3062 over 735283, memory
-        deepseek-v2-lite, SN40L tp 16, decode 256, latent attention: 55034 over 2156311, memory
-        deepseek-v2-lite, SN40L tp 16, decode 256, latent attention, experts: 25354 over 2503470, memory
-        deepseek-v3, SN50 tp 64, decode 64, latent attention: 7153 over 573327, memory
-        glm-4.5, SN50 tp 32, decode 64, attention, experts: 3531 over 482740, memory
-        glm-4.5-air, SN40L tp 16, decode 256, attention, experts: 27637 over 1395227, memory
-        glm-4.5-air, SN50 tp 16, decode 256, attention, experts: 26646 over 1373400, memory
+        deepseek-r1, SN50 tp 64, decode 64, latent attention: 7143 over 573327, memory
+        deepseek-v2-lite, SN40L tp 8, decode 64, latent attention: 2703 over 556359, memory
+        deepseek-v2-lite, SN40L tp 16, decode 256, latent attention: 55609 over 2156311, memory
+        deepseek-v3, SN50 tp 64, decode 64, latent attention: 7143 over 573327, memory
         gpt-oss-20b, SN40L tp 8, decode 8, attention, window 128, experts: 1406 over 183475, loop
         gpt-oss-20b, SN40L tp 8, decode 8, attention, experts: 1407 over 184788, loop
         gpt-oss-20b, SN40L tp 8, decode 64, attention, window 128, experts: 2243 over 202889, loop
         gpt-oss-20b, SN40L tp 8, decode 64, attention, experts: 2193 over 317037, memory
         gpt-oss-20b, SN40L tp 8, decode 256, attention, window 128, experts: 4134 over 353362, loop
-        gpt-oss-20b, SN40L tp 8, decode 256, attention, experts: 17837 over 807560, memory
         gpt-oss-20b, SN50 tp 8, decode 8, attention, window 128, experts: 773 over 180147, memory
         gpt-oss-20b, SN50 tp 8, decode 8, attention, experts: 1354 over 180518, loop
         gpt-oss-20b, SN50 tp 8, decode 64, attention, window 128, experts: 2238 over 187390, loop
         gpt-oss-20b, SN50 tp 8, decode 256, attention, window 128, experts: 2474 over 300784, loop
-        gpt-oss-20b, SN50 tp 8, decode 256, attention, experts: 4776 over 794926, memory
         llama-3.2-1b-instruct, SN50 tp 8, decode 64, attention: 579 over 145221, memory
-        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 64, attention, chunks of 8192, experts: 6647 over 756807, memory
-        llama-4-scout-17b-16e-instruct, SN40L tp 8, decode 64, attention, experts: 6647 over 756807, memory
-        minimax-m2.7, SN50 tp 16, decode 64, attention, experts: 3288 over 666493, memory
-        mixtral-8x7b-v0.1, SN40L tp 8, decode 256, attention, experts: 22110 over 1706990, memory
-        qwen3-235b-a22b, SN50 tp 16, decode 64, attention, experts: 3425 over 537786, memory
-        qwen3-30b-a3b, SN40L tp 8, decode 256, attention, experts: 14922 over 1244861, memory
-        qwen3-next-80b-a3b-thinking, SN40L tp 8, decode 256, attention, experts: 24098 over 2539739, memory
-        qwen3-next-80b-a3b-thinking, SN50 tp 8, decode 256, gated deltanet, experts: 4434 over 506413, memory
         qwen3.5-35b-a3b, SN40L tp 8, decode 64, gated deltanet, experts: 1350 over 219787, loop
         qwen3.5-35b-a3b, SN40L tp 8, decode 256, gated deltanet, experts: 1736 over 344296, loop
-        qwen3.5-35b-a3b, SN40L tp 8, decode 256, attention, experts: 22304 over 2354541, memory
-        qwen3.5-35b-a3b, SN50 tp 8, decode 256, gated deltanet, experts: 2551 over 324112, memory
         qwen3.6-35b-a3b, SN40L tp 8, decode 64, gated deltanet, experts: 1350 over 219787, loop
         qwen3.6-35b-a3b, SN40L tp 8, decode 256, gated deltanet, experts: 1736 over 344296, loop
-        qwen3.6-35b-a3b, SN40L tp 8, decode 256, attention, experts: 22304 over 2354541, memory
-        qwen3.6-35b-a3b, SN50 tp 8, decode 256, gated deltanet, experts: 2551 over 324112, memory
-    "#]].assert_eq(&table);
+    "#]]
+    .assert_eq(&table);
 }
 
-/// Experts come at the rate that the delta's states leave, which are stored at the same time: that, not the memory's whole rate, bounds the loop.
-#[test]
-fn what_is_stored_slows_down_what_ids_choose() {
-    let config =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/configs/qwen3.5-35b-a3b/config.json");
-    let form = Form::Decode { ctx: 8192, batch: 256 };
-    let deployment = DeploymentRequest::new("D", form, Some(8));
-    let config = std::fs::read(config).unwrap();
+/// A decode's bundle, which the checker has gone through.
+fn bundle(model: &str, chip: &str, tp: u32, batch: u32) -> Vec<u32> {
+    let config = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/configs").join(model);
+    let form = Form::Decode { ctx: 8192, batch };
+    let deployment = DeploymentRequest::new("D", form, Some(tp));
+    let config = std::fs::read(config.join("config.json")).unwrap();
     let request = Request {
         model: "m",
         config: &config,
-        chip: "SN40L".into(),
+        chip: chip.into(),
         weights: Weights::Config,
         checkpoint: None,
         vocabulary: Vocabulary::Exact,
         deployments: std::slice::from_ref(&deployment),
     };
-    let words = crate::compile(&request).unwrap().remove(0).words;
-    let bundle = Bundle::read(&words).unwrap();
-    let delta = bundle.programs().find(|program| program.name().to_string().contains("delta")).unwrap();
-    let section = delta.sections().next().unwrap();
+    crate::compile(&request).unwrap().remove(0).words
+}
+
+/// The section of the first program with such a name.
+fn section<'a>(bundle: &Bundle<'a>, name: &str) -> Section<'a> {
+    let program = bundle.programs().find(|program| program.name().to_string().contains(name)).unwrap();
+    program.sections().next().unwrap()
+}
+
+/// Experts come at the rate that the delta's states leave, which are stored at the same time: that, not the memory's whole rate, bounds the loop.
+#[test]
+fn what_is_stored_slows_down_what_ids_choose() {
+    let words = bundle("qwen3.5-35b-a3b", "SN40L", 8, 256);
+    let section = section(&Bundle::read(&words).unwrap(), "delta");
     assert_eq!(section.binder(), Binder::Loop);
     let memory = section.turns().map(|turn| turn.length_cycles()).sum::<u64>();
     assert!(section.bound_cycles() > memory, "{} against {memory}", section.bound_cycles());
+}
+
+/// The cache of 256 sequences is read as it is used, so the memory waited for the ids that depend on the last of it: now it reads the first of the next layer's.
+#[test]
+fn where_ids_are_waited_for_the_next_layers_cache_is_begun() {
+    let words = bundle("mixtral-8x7b-v0.1", "SN40L", 8, 256);
+    let section = section(&Bundle::read(&words).unwrap(), "attention");
+    let (head, (of, firings)) = section.turns().find_map(|turn| Some((turn, turn.head_of()?))).unwrap();
+    assert!(section.is_tight() && of.index() == 0, "{} against {}", section.interval_cycles(), section.bound_cycles());
+    let ahead: Vec<_> = of.loads().filter(|load| load.start_cycles() < of.start_cycles()).collect();
+    assert_eq!(ahead.len(), 2, "keys and values");
+    for load in ahead {
+        // What the turn begins with is the next of the same cache.
+        assert_eq!(load.start_cycles() + u64::from(firings) * load.period_cycles(), of.start_cycles());
+        assert_eq!(u64::from(firings) * load.period_cycles(), head.length_cycles());
+    }
 }

@@ -152,6 +152,12 @@ fn qwen3_30b_a3b() {
 }
 
 #[test]
+fn mixtures_of_many_sequences_begin_to_read_the_next_layers_cache() {
+    executes("mixtral-8x7b-v0.1", 8, Weights::Config, &[decode(8192, 256)]);
+    executes("qwen3.5-35b-a3b", 8, Weights::Config, &[decode(8192, 256)]);
+}
+
+#[test]
 fn gpt_oss_20b() {
     executes("gpt-oss-20b", 2, Weights::Config, &[decode(8192, 2), prefill(256)]);
 }

@@ -24,8 +24,12 @@ impl Net<'_> {
     pub(super) fn scheduled(&self, iterations: u64) -> Times {
         let h = self.section.interval;
         let of_stage = self.section.stages.iter().map(|stage| {
+            let (head, ahead) = self.section.ahead(stage).unwrap_or((0, 0));
+            let start = |j: u64| {
+                if j < ahead { self.section.turns[head as usize].start.saturating_sub(h) } else { stage.start }
+            };
             let firings = (0..iterations).flat_map(|n| (0..stage.firings).map(move |j| (n, j)));
-            firings.map(|(n, j)| stage.start + n * h + j * stage.period).collect()
+            firings.map(|(n, j)| start(j) + n * h + j * stage.period).collect()
         });
         of_stage.collect()
     }
@@ -124,9 +128,17 @@ impl Net<'_> {
         for (id, stage) in (0..).map(StageId).zip(&section.stages) {
             if stage.turn.is_some_and(|t| t as usize == turn) {
                 busy += scaled(stage.bytes).div_ceil(u128::from(stage.period));
-                let early = if stage.start < window.start { section.interval } else { 0 };
-                if stage.start + early < window.start {
-                    return Err(self.early(Lack::Turn, None, id, 0, stage.start));
+                let ahead = section.ahead(stage);
+                let early = if ahead.is_none() && stage.start < window.start { section.interval } else { 0 };
+                let firing = ahead.map_or(0, |(_, firings)| firings);
+                let begun = stage.start + early + firing * stage.period;
+                if begun < window.start {
+                    return Err(self.early(Lack::Turn, None, id, firing, stage.start));
+                }
+                if let Some((head, firings)) = ahead
+                    && firings * stage.period > section.turns[head as usize].length
+                {
+                    return Err(self.early(Lack::Turn, None, id, firings - 1, stage.start));
                 }
                 if stage.last() + early + stage.period > window.start + window.length {
                     return Err(self.early(Lack::Turn, None, id, stage.firings - 1, stage.last()));

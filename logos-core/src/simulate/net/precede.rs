@@ -15,6 +15,8 @@ pub(super) enum Which {
     Each,
     /// The last of an iteration with the first of another.
     LastToFirst,
+    /// One of an iteration with one of another, by their numbers.
+    One(u64, u64),
 }
 
 /// `to` in an iteration not before `delay` cycles after `from` in the iteration `lag` before it, or, below zero, after it.
@@ -36,6 +38,7 @@ impl Precedence {
         match self.which {
             Which::Each => Some(before * from + within),
             Which::LastToFirst => (within == 0).then(|| before * from + from - 1),
+            Which::One(awaited, waits) => (within == waits).then(|| before * from + awaited),
         }
     }
 }
@@ -45,7 +48,7 @@ fn ids(section: &Section) -> impl Iterator<Item = (StageId, &Stage)> {
 }
 
 /// A memory serves turn after turn, and its first again after its last. A load that starts before its turn is served in the one of the
-/// interval before.
+/// interval before, or, where the turn has a head, its first firings in that.
 pub(super) fn turns(section: &Section) -> Vec<Precedence> {
     let mut found = Vec::new();
     for (number, turn) in (0u32..).zip(&section.turns) {
@@ -55,16 +58,41 @@ pub(super) fn turns(section: &Section) -> Vec<Precedence> {
             Some(before) => (before, 0),
             None => (of_tier.max().unwrap_or(number), 1),
         };
-        let members = |turn: u32| ids(section).filter(move |(_, stage)| stage.turn == Some(turn));
-        let early = |stage: &Stage, turn: u32| i64::from(stage.start < section.turns[turn as usize].start);
-        for (to, next) in members(number) {
-            for (from, stage) in members(before) {
-                let lag = lag + early(next, number) - early(stage, before);
-                found.push(Precedence { from, to, lag, delay: stage.period, which: Which::LastToFirst });
+        for next in served(section, number) {
+            for last in served(section, before) {
+                let (lag, which) = (lag + next.early - last.early, Which::One(last.firings.1, next.firings.0));
+                let delay = section.stage(last.load).period;
+                found.push(Precedence { from: last.load, to: next.load, lag, delay, which });
             }
         }
     }
     found
+}
+
+/// What of a load a turn serves.
+struct Served {
+    load: StageId,
+    /// First and last firing.
+    firings: (u64, u64),
+    /// Iterations that it is ahead.
+    early: i64,
+}
+
+/// The loads of a turn; of a head, what it has of another turn's.
+fn served(section: &Section, turn: u32) -> impl Iterator<Item = Served> {
+    let window = section.turns[turn as usize];
+    let of = window.head.map_or(turn, |head| head.of);
+    ids(section).filter(move |(_, stage)| stage.turn == Some(of)).filter_map(move |(load, stage)| {
+        match (section.ahead(stage), window.head) {
+            (Some((_, firings)), Some(_)) => Some(Served { load, firings: (0, firings - 1), early: 1 }),
+            (Some((_, firings)), None) => Some(Served { load, firings: (firings, stage.firings - 1), early: 0 }),
+            (None, Some(_)) => None,
+            (None, None) => {
+                let early = i64::from(stage.start < window.start);
+                Some(Served { load, firings: (0, stage.firings - 1), early })
+            }
+        }
+    })
 }
 
 /// The next iteration is the next layer: what it loads as its input is what this one stores as its result, token by token.

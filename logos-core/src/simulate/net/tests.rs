@@ -3,7 +3,7 @@
 use super::precede::Which;
 use super::*;
 use crate::chip;
-use crate::spatial::{Binder, Emission, Primitive, Recurrence, Stage, Tier, Turn, Work};
+use crate::spatial::{Binder, Emission, Head, Primitive, Recurrence, Stage, Tier, Turn, Work};
 
 fn unit() -> UnitModel {
     chip::lookup("SN50").unwrap().unit()
@@ -172,7 +172,8 @@ fn two_turns(second: u64, bytes: u64) -> Section {
     let load =
         |start, turn| Stage { tier: Some(Tier::Hbm), bytes, turn: Some(turn), ..stage(Primitive::Load, 4, 10, start) };
     let mut section = section(vec![load(0, 0), load(second, 1)], Vec::new(), 80);
-    section.turns = [(0, 40), (second, 40)].map(|(start, length)| Turn { tier: Tier::Hbm, start, length }).into();
+    section.turns =
+        [(0, 40), (second, 40)].map(|(start, length)| Turn { tier: Tier::Hbm, start, length, head: None }).into();
     section
 }
 
@@ -184,7 +185,8 @@ fn turns_follow_each_other_in_schedule_and_run() {
     assert_eq!(net_of(&sound).follow(3), Ok(()));
     let pairs: Vec<_> = net_of(&sound).precedences.iter().map(|p| (p.from, p.to, p.lag, p.which)).collect();
     let (a, b) = (StageId(0), StageId(1));
-    assert_eq!(pairs, [(b, a, 1, Which::LastToFirst), (a, b, 0, Which::LastToFirst)]);
+    let last_to_first = Which::One(3, 0);
+    assert_eq!(pairs, [(b, a, 1, last_to_first), (a, b, 0, last_to_first)]);
     let run = net_of(&sound).run(3, &Pace::of(&net_of(&sound))).unwrap();
     assert_eq!(run.interval(), 80);
 
@@ -225,4 +227,43 @@ fn drawn_paces_repeat_and_stay_within_the_unit_models() {
         seen.insert(one.ii[0]);
     }
     assert!(seen.len() > 40);
+}
+
+/// A load of eight firings, two of them read ahead after the second load's turn, and a reader with so many slots.
+fn with_a_head(head: u64, capacity: u64) -> Section {
+    let load = |firings, start, turn| Stage {
+        tier: Some(Tier::Hbm),
+        bytes: 1,
+        turn: Some(turn),
+        ..stage(Primitive::Load, firings, 10, start)
+    };
+    let reader = stage(Primitive::Map, 8, 10, 80 + forward(10));
+    let stream = edge(0, 2, Flow::Stream { p: 1, q: 1 }, capacity);
+    let mut section = section(vec![load(8, 80, 0), load(4, 160, 1), reader], vec![stream], 140);
+    let turn = |start, length, head| Turn { tier: Tier::Hbm, start, length, head };
+    section.turns = vec![turn(100, 60, None), turn(160, 40, None), turn(head, 20, Some(Head { of: 0, firings: 2 }))];
+    section
+}
+
+#[test]
+fn what_is_read_ahead_is_there_an_interval_before_its_turn() {
+    let unit = UnitModel { hbm_latency: 0, ..unit() };
+    let enough = (forward(10) + release(10)).div_ceil(10);
+    let sound = with_a_head(200, enough);
+    assert_eq!(net(&unit, &sound).follow(3), Ok(()));
+    // The first two firings an interval before the head, the others where the turn is.
+    assert_eq!(net(&unit, &sound).scheduled(1)[0], [60, 70, 100, 110, 120, 130, 140, 150]);
+    let pairs: Vec<_> = net(&unit, &sound).precedences.iter().map(|p| (p.from.0, p.to.0, p.lag, p.which)).collect();
+    let want = [(0, 0, 0, Which::One(1, 2)), (0, 1, 0, Which::One(7, 0)), (1, 0, 1, Which::One(3, 0))];
+    assert_eq!(pairs, want);
+    assert_eq!(net(&unit, &sound).run(4, &Pace::of(&net(&unit, &sound))).unwrap().interval(), 120);
+
+    // A slot less, a head in the turn before it, and one without room.
+    let slots = net(&unit, &with_a_head(200, enough - 1)).follow(3);
+    assert!(matches!(slots, Err(Fault::Early { lack: Lack::Slot, .. })), "{slots:?}");
+    assert_eq!(net(&unit, &with_a_head(190, enough)).follow(3), Err(Fault::Overlap { turn: 2 }));
+    let mut short = with_a_head(200, enough);
+    short.turns[2].length = 10;
+    let short = net(&unit, &short).follow(3);
+    assert!(matches!(short, Err(Fault::Early { lack: Lack::Turn, firing: 1, .. })), "{short:?}");
 }
