@@ -168,22 +168,10 @@ pub(super) const fn ports(
                 }
                 slot
             } else {
-                let out = row.p as i128;
-                let taken = row.q as i128;
-                let made = out * u.firings;
-                let most = taken * v.firings;
-                each!(l, 5 * 4, s.edge_at(k), of [emits: i128, out: i128, stream: i128, taken: i128, tokens: i128, made: i128, most: i128],
-                    emits == out => emits, out, "tokens a producer firing";
-                    stream == taken => stream, taken, "tokens a consumer firing";
-                    tokens == made => tokens, made, "tokens of the value";
-                    most - taken < made && made <= most => made, most, "tokens taken, the last firing's perhaps in part";
-                );
-                if !failed!(l, 5) {
-                    let edge = Edge { capacity, latency, release };
-                    stream_holds(s.interval, s.edge_at(k), &u, &v, &edge, out, taken, l);
-                }
-                given = out * slot;
-                taken * slot
+                let edge = Edge { capacity, latency, release };
+                ragged(s.interval, s.edge_at(k), row, &u, &v, &edge, [emits, stream, tokens], l);
+                given = row.p as i128 * slot;
+                row.q as i128 * slot
             };
             if taken > v.taken {
                 v.taken = taken;
@@ -201,18 +189,15 @@ pub(super) const fn ports(
                 each!(l, 6 * 1, s.edge_at(k), of [v: Stage, arrival: i128], v.start >= arrival => arrival, v.start, "start of the consumer, at least";);
                 each!(l, 7 * 1, s.edge_at(k), of [have: i128, free: i128], have >= free => free, have, "start of the next value in the same buffer, at least";);
             } else {
-                holds!(l, 5 * 2, s.edge_at(k), of [a: i128, b: i128, holds: i128, u: Stage, v: Stage],
-                    a * holds == u.firings => a * holds, u.firings, "firings of the producer, a multiple of the groups";
-                    b * holds == v.firings => b * holds, v.firings, "firings of the consumer, a multiple of the groups";
-                );
                 let g = Groups { count: holds, made, used, arrival, free };
-                hold_holds(s.interval, s.edge_at(k), u.start, v.start, capacity, &g, l);
+                hold_holds(s.interval, s.edge_at(k), &u, &v, capacity, &g, l);
             }
         }
         if given > u.given {
             s.stages[from as usize].given = given;
         }
-        if u.turn != NONE
+        if s.headed
+            && u.turn != NONE
             && let Some(a) = heads::ahead(p, s, &u)
         {
             let single = matches!(row, EdgeRow { p: 1, q: 1, .. }) && holds == 0;
@@ -243,21 +228,30 @@ pub(super) const fn ports(
     s.edges = next;
     s.end = end;
     if v.first != UNREACHED {
-        if v.primitive == primitive::GATHER && v.turn != NONE && v.tier <= 2 {
-            s.gathered[v.tier as usize] += v.firings * v.bytes;
-            if s.ids == UNREACHED || v.first < s.ids {
-                s.ids = v.first;
-            }
-        }
         let last = v.first + (v.firings - 1) * v.pace;
         if last > v.last {
             v.last = last;
         }
+        if let primitive::GATHER = v.primitive {
+            gathered(s, &v);
+        }
     }
-    if s.ids != UNREACHED && v.primitive == primitive::GEMM_B {
+    if s.ids != UNREACHED
+        && let primitive::GEMM_B = v.primitive
+    {
         v.last = largest(v.last, chosen(&p.frame.chip, s, to));
     }
     v
+}
+
+/// Notes what a statement gathers by ids that are reached.
+const fn gathered(s: &mut Section, v: &Stage) {
+    if v.turn != NONE && v.tier <= 2 {
+        s.gathered[v.tier as usize] += v.firings * v.bytes;
+        if s.ids == UNREACHED || v.first < s.ids {
+            s.ids = v.first;
+        }
+    }
 }
 
 /// What a statement gathers comes through its memories in some order, all of it before the last firing of the product that ends it, stage `to`, and no
@@ -298,6 +292,33 @@ const fn gcd(mut a: i128, mut b: i128) -> i128 {
         (a, b) = (b, a % b);
     }
     a
+}
+
+/// A stream that does not take one token for one: what its ends say balances, and the inequalities hold.
+#[expect(clippy::too_many_arguments, reason = "constant evaluation pays for every field written and read")]
+const fn ragged(
+    interval: i128,
+    at: At,
+    row: EdgeRow,
+    u: &Stage,
+    v: &Stage,
+    e: &Edge,
+    [emits, stream, tokens]: [i128; 3],
+    l: &mut Ledger,
+) {
+    let out = row.p as i128;
+    let taken = row.q as i128;
+    let made = out * u.firings;
+    let most = taken * v.firings;
+    each!(l, 5 * 4, at,
+        emits == out => emits, out, "tokens a producer firing";
+        stream == taken => stream, taken, "tokens a consumer firing";
+        tokens == made => tokens, made, "tokens of the value";
+        most - taken < made && made <= most => made, most, "tokens taken, the last firing's perhaps in part";
+    );
+    if !failed!(l, 5) {
+        stream_holds(interval, at, u, v, e, out, taken, l);
+    }
 }
 
 /// A stream of `p` tokens a producer firing and `q` a consumer firing: the two ends of both inequalities.
@@ -347,8 +368,13 @@ struct Groups {
 }
 
 /// A hold of several groups: the two ends of every inequality, of a producer that starts at `u` and a consumer at `v`.
-const fn hold_holds(interval: i128, at: At, u: i128, v: i128, capacity: i128, g: &Groups, l: &mut Ledger) {
+const fn hold_holds(interval: i128, at: At, u: &Stage, v: &Stage, capacity: i128, g: &Groups, l: &mut Ledger) {
     let Groups { count, made, used, arrival, free } = *g;
+    holds!(l, 5 * 2, at, of [u: &Stage, v: &Stage, count: i128],
+        u.firings / count * count == u.firings => u.firings / count * count, u.firings, "firings of the producer, a multiple of the groups";
+        v.firings / count * count == v.firings => v.firings / count * count, v.firings, "firings of the consumer, a multiple of the groups";
+    );
+    let (u, v) = (u.start, v.start);
     let last = count - 1;
     let start = v + last * used;
     let final_arrival = arrival + last * made;

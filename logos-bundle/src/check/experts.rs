@@ -54,7 +54,7 @@ pub(super) const fn experts(p: &mut Program<'_>, st: &Statement, l: &mut Ledger)
     hold!(l, 1, routing && router < st.index, at, st.index, router, "statement of the router's result, below");
     if routing {
         let row = p.statements[router];
-        let [_, _, logits, _, _, _, _, _, _, _, chosen, ..] = row;
+        let ([logits, ..], [chosen, ..]) = (row.operands, row.attributes);
         let of = p.values[logits as usize].cols;
         holds!(l, 2 * 2, at,
             of == count as i128 => of, count, "experts";

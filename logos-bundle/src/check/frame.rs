@@ -1,7 +1,7 @@
 //! Rule 0, the frame: header, directory, deployment and chip. What it returns can be indexed part by part.
 
 use super::ledger::{At, Ledger, equal, failed, hold, part};
-use super::rows::{EdgeRow, StageRow, ValueRow};
+use super::rows::{EdgeRow, StageRow, StatementRow, ValueRow};
 use super::{HEADER, RANGE_LIMIT};
 use crate::table::layout::{HEADER_ROWS, MAGIC, PARTS, Part, ROW, VERSION, header};
 
@@ -15,7 +15,7 @@ pub(super) struct Frame<'a> {
     pub(super) programs: &'a [Row],
     pub(super) sections: &'a [Row],
     pub(super) values: &'a [ValueRow],
-    pub(super) statements: &'a [Row],
+    pub(super) statements: &'a [StatementRow],
     pub(super) stages: &'a [StageRow],
     pub(super) edges: &'a [EdgeRow],
     pub(super) turns: &'a [Row],
@@ -74,13 +74,25 @@ pub(super) struct Chip {
     pub(super) sram_ports: i128,
     /// Bytes by tier; SRAM's is `cells * scratchpad`.
     pub(super) bytes: [i128; 3],
-    pub(super) strip: i128,
+    /// Mesh rows of a strip, and its rows but the first.
+    pub(super) strip: u64,
+    pub(super) below: i128,
     /// Sites of a strip of full height, at least 1.
     pub(super) strip_sites: u64,
 }
 
 const fn wide(low: u32, high: u32) -> i128 {
     (low as u64 | (high as u64) << 32) as i128
+}
+
+/// Rows of a table: a split costs constant evaluation five times as much.
+///
+/// # Panics
+/// If there are no such rows.
+pub(super) const fn part_of<T>(rows: &[T], first: usize, count: usize) -> &[T] {
+    assert!(first <= rows.len() && count <= rows.len() - first, "rows of the table");
+    // SAFETY: these are `count` of the rows, as has just been asked.
+    unsafe { &*core::ptr::slice_from_raw_parts(rows.as_ptr().add(first), count) }
 }
 
 /// Reads the frame; `None` if it cannot be relied on (then rule 0 has a fault).
@@ -125,21 +137,34 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
     if failed!(l, 0) {
         return None;
     }
-    let (_, rest) = rows.split_at(HEADER_ROWS);
-    let (deployment_rows, rest) = rest.split_at(counts[0]);
-    let (chip_rows, rest) = rest.split_at(counts[1]);
-    let (programs, rest) = rest.split_at(counts[2]);
-    let (sections, rest) = rest.split_at(counts[3]);
-    let (values, rest) = rest.split_at(counts[4]);
-    let (statements, rest) = rest.split_at(counts[5]);
-    let (stages, rest) = rest.split_at(counts[6]);
-    let (edges, rest) = rest.split_at(counts[7]);
-    let (turns, rest) = rest.split_at(counts[8]);
-    let (ropes, rest) = rest.split_at(counts[9]);
-    let (bindings, rest) = rest.split_at(counts[10]);
-    let (layers, rest) = rest.split_at(counts[11]);
-    let (_, rest) = rest.split_at(counts[12]);
-    let (strings, factors) = rest.split_at(counts[13]);
+    let first = HEADER_ROWS;
+    let deployment_rows = part_of(rows, first, 2);
+    let first = first + 2;
+    let chip_rows = part_of(rows, first, 2);
+    let first = first + 2;
+    let programs = part_of(rows, first, counts[2]);
+    let first = first + counts[2];
+    let sections = part_of(rows, first, counts[3]);
+    let first = first + counts[3];
+    let values = part_of(rows, first, counts[4]);
+    let first = first + counts[4];
+    let statements = part_of(rows, first, counts[5]);
+    let first = first + counts[5];
+    let stages = part_of(rows, first, counts[6]);
+    let first = first + counts[6];
+    let edges = part_of(rows, first, counts[7]);
+    let first = first + counts[7];
+    let turns = part_of(rows, first, counts[8]);
+    let first = first + counts[8];
+    let ropes = part_of(rows, first, counts[9]);
+    let first = first + counts[9];
+    let bindings = part_of(rows, first, counts[10]);
+    let first = first + counts[10];
+    let layers = part_of(rows, first, counts[11]);
+    let first = first + counts[11] + counts[12];
+    let strings = part_of(rows, first, counts[13]);
+    let first = first + counts[13];
+    let factors = part_of(rows, first, counts[14]);
     let deployment = deployment(&deployment_rows[0], &deployment_rows[1], bytes, l);
     let chip = chip(&chip_rows[0], &chip_rows[1], bytes, &deployment, l);
     if failed!(l, 0) {
@@ -151,7 +176,7 @@ pub(super) const fn frame<'a>(words: &'a [u32], l: &mut Ledger) -> Option<Frame<
         programs,
         sections,
         values: ValueRow::of(values),
-        statements,
+        statements: StatementRow::of(statements),
         stages: StageRow::of(stages),
         edges: EdgeRow::of(edges),
         turns,
@@ -257,7 +282,8 @@ const fn chip(first: &Row, second: &Row, strings: u64, deployment: &Deployment, 
         tile: tile as i128,
         sram_ports: ports as i128,
         bytes: [cells as i128 * pad as i128, wide(hbm0, hbm1), wide(ddr0, ddr1)],
-        strip: strip as i128,
+        strip: strip as u64,
+        below: strip as i128 - 1,
         // Where one of the two is 0 the chip has been rejected.
         strip_sites: if strip as u64 * columns as u64 > 0 { strip as u64 * columns as u64 } else { 1 },
     }

@@ -104,7 +104,7 @@ const fn own(
     l: &mut Ledger,
 ) -> usize {
     let mut due = p.next;
-    while due < p.statement_count && p.statements[due][0] == op::INPUT {
+    while due < p.statement_count && p.statements[due].op == op::INPUT {
         due += 1;
     }
     equal!(l, 1, s.stage_at(first), due, st.index, "statement that must be lowered next");
@@ -259,7 +259,7 @@ const fn stage(
 /// What a program owes once all its sections have been gone through.
 pub(super) const fn close(p: &Program<'_>, at: At, l: &mut Ledger) {
     let mut next = p.next;
-    while next < p.statement_count && p.statements[next][0] == op::INPUT {
+    while next < p.statement_count && p.statements[next].op == op::INPUT {
         next += 1;
     }
     equal!(l, 1, at, p.statement_count, next, "statements lowered");

@@ -22,13 +22,15 @@ pub(super) const fn finite(bits: u32) -> bool {
 /// An operand that is an activation: Real, of this program's rows, and bound before. Returns it.
 pub(super) const fn activation(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
     let k = v as usize;
+    let m = p.m;
+    let index = st.index as u32;
     let x = &mut p.values[k];
     x.used = true;
-    holds!(l, 1 * 4, st.at,
-        (x.role == role::BOUND || x.role == role::INPUT) && x.storage != storage::I32 => role::BOUND, x.role, "operand, an activation";
-        !x.routing => 0, 1, "routers' results read by what is no experts";
-        x.statement < st.index as u32 => st.index, x.statement, "statement of the operand, below";
-        x.rows == p.m => p.m, x.rows, "rows of the operand";
+    holds!(l, 1 * 4, st.at, of [x: &Value, m: i128, index: u32],
+        let Value { role: role::BOUND | role::INPUT, storage: ..=storage::Q8_0 | storage::F8_E4M3.., .. } = *x => role::BOUND, x.role, "operand, an activation";
+        let false = x.routing => 0, 1, "routers' results read by what is no experts";
+        x.statement < index => index, x.statement, "statement of the operand, below";
+        x.rows == m => m, x.rows, "rows of the operand";
     );
     k
 }
@@ -36,19 +38,20 @@ pub(super) const fn activation(p: &mut Program<'_>, st: &Statement, v: u32, l: &
 pub(super) const fn weight(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) -> usize {
     p.values[v as usize].used = true;
     let w = &p.values[v as usize];
-    holds!(l, 1 * 2, st.at,
-        w.role == role::WEIGHT => role::WEIGHT, w.role, "role of the operand";
-        w.seqs == 1 => 1, w.seqs, "copies of a weight that is no experts'";
+    holds!(l, 1 * 2, st.at, of [w: &Value],
+        let role::WEIGHT = w.role => role::WEIGHT, w.role, "role of the operand";
+        let 1 = w.seqs => 1, w.seqs, "copies of a weight that is no experts'";
     );
     v as usize
 }
 
 /// A one-row weight of so many columns, plain elements.
 pub(super) const fn one_row(p: &mut Program<'_>, st: &Statement, v: u32, cols: i128, l: &mut Ledger) {
-    let w = p.values[weight(p, st, v, l)];
-    let at = st.at;
-    hold!(l, 1, w.rows == 1 && !in_blocks!(w.storage), at, 1, w.rows, "rows of a plain weight");
-    equal!(l, 1, at, cols, w.cols, "columns of the weight");
+    let w = &p.values[weight(p, st, v, l)];
+    holds!(l, 1 * 2, st.at, of [w: &Value, cols: i128],
+        w.rows == 1 && !in_blocks!(w.storage) => 1, w.rows, "rows of a plain weight";
+        cols == w.cols => cols, w.cols, "columns of the weight";
+    );
 }
 
 /// A weight that is contracted along its rows: a chip's are whole blocks, where these lie along them.
@@ -70,11 +73,13 @@ pub(super) const fn of_heads(p: &mut Program<'_>, st: &Statement, v: u32, heads:
 
 /// An operand of token ids or positions: one a row.
 pub(super) const fn ids(p: &mut Program<'_>, st: &Statement, v: u32, l: &mut Ledger) {
-    let x = p.values[v as usize];
-    p.values[v as usize].used = true;
-    let at = st.at;
-    hold!(l, 1, x.role == role::INPUT && x.storage == storage::I32, at, role::INPUT, x.role, "operand, an Int input");
-    equal!(l, 1, at, p.m, x.rows * x.cols, "ids of the operand");
+    let m = p.m;
+    let x = &mut p.values[v as usize];
+    x.used = true;
+    holds!(l, 1 * 2, st.at, of [x: &Value, m: i128],
+        let Value { role: role::INPUT, storage: storage::I32, .. } = *x => role::INPUT, x.role, "operand, an Int input";
+        m == x.rows * x.cols => m, x.rows * x.cols, "ids of the operand";
+    );
 }
 
 /// The first operand is an activation, and the result is shaped and tiled like it.
@@ -82,7 +87,7 @@ pub(super) const fn elementwise(p: &mut Program<'_>, st: &Statement, l: &mut Led
     let x = activation(p, st, st.x[0], l);
     let x = &p.values[x];
     let r = &p.values[st.result];
-    holds!(l, 1 * 2, st.at,
+    holds!(l, 1 * 2, st.at, of [x: &Value, r: &Value],
         x.cols == r.cols => x.cols, r.cols, "columns of the result";
         x.tile == r.tile => x.tile, r.tile, "tile of the result";
     );
@@ -106,7 +111,7 @@ pub(super) const fn heads(p: &Program<'_>, st: &Statement, v: usize, heads: u32,
         return 1;
     }
     let d = x.cols / n;
-    hold!(l, 2, true, at, 0, 0, "heads");
+    l.obligations.2 += 1;
     hold!(l, 1, d % x.tile == 0 || x.tile % d == 0, at, d, x.tile, "tile, a divisor or multiple of a head's columns");
     d
 }

@@ -4,6 +4,7 @@
 use super::MAX_VALUES;
 use super::ledger::{At, Ledger, equal, hold, part};
 use super::program::{EMBED, HEAD, Program};
+use super::rows::StatementRow;
 use crate::table::layout::{NONE, op};
 
 /// Follows the padding of a program's weights to where it ends.
@@ -22,9 +23,10 @@ pub(super) const fn unread(p: &Program<'_>, first: u32, count: u32, l: &mut Ledg
         i += 1;
     }
     let mut s = 0;
-    while s < p.statements.len() {
+    while s < p.statement_count {
         let row = p.statements[s];
-        let [code, result, x0, x1, x2, x3, x4, x5, x6, x7, below, ..] = row;
+        let StatementRow { op: code, result, operands: [x0, x1, x2, x3, x4, x5, x6, x7], attributes: [below, ..] } =
+            row;
         let [first, second] = [of(&padding, x0), of(&padding, x1)];
         let rest = of(&padding, x2) | of(&padding, x3) | of(&padding, x4);
         let rest = rest | of(&padding, x5) | of(&padding, x6) | of(&padding, x7);

@@ -14,35 +14,42 @@ pub(super) struct Area {
 /// The bounding box of `cells` sites from `site`: in strips of mesh rows, column by column in a strip. Of sites that are not
 /// on the mesh, none.
 pub(super) const fn area(c: &Chip, site: i128, cells: i128) -> Area {
+    // Below 2^44, and never negative: an unsigned division is four steps less to evaluate.
+    let site = site as u64;
+    let strip = c.strip_sites;
+    let height = c.strip;
+    let in_strip = site % strip;
+    let top = site / strip * height;
+    let last = if let 1 = cells { in_strip } else { in_strip + cells as u64 - 1 };
+    if last >= strip || top + height > c.rows as u64 || site as i128 + cells > c.sites {
+        return across(c, site as i128, cells);
+    }
+    // All in one strip of full height, as almost every stage is.
+    let left = (in_strip / height) as i128;
+    let right = if let 1 = cells { left } else { (last / height) as i128 };
+    let top = top as i128;
+    Area { left, right, top, bottom: top + c.below }
+}
+
+/// The bounding box of sites in several strips, or in the last.
+const fn across(c: &Chip, site: i128, cells: i128) -> Area {
     let end = site + cells;
     if end > c.sites {
         return Area { left: 0, right: 0, top: 0, bottom: 0 };
     }
-    // Below 2^44, and never negative: an unsigned division is four steps less to evaluate.
-    let (first_site, strip) = (site as u64, c.strip_sites);
-    let in_strip = first_site % strip;
-    let last_in_strip = in_strip + cells as u64 - 1;
-    if last_in_strip < strip {
-        let height = c.strip as u64;
-        let top = first_site / strip * height;
-        if top + height <= c.rows as u64 {
-            // All in one strip of full height, as almost every stage is.
-            let left = (in_strip / height) as i128;
-            let right = if cells == 1 { left } else { (last_in_strip / height) as i128 };
-            return Area { left, right, top: top as i128, bottom: top as i128 + c.strip - 1 };
-        }
-    }
+    let strip = c.strip_sites;
+    let rows = c.below + 1;
     let first_strip = (site as u64 / strip) as i128;
     let last = end - 1;
-    let last_strip = if cells == 1 { first_strip } else { (last as u64 / strip) as i128 };
-    let top = first_strip * c.strip;
-    let below = (last_strip + 1) * c.strip;
+    let last_strip = (last as u64 / strip) as i128;
+    let top = first_strip * rows;
+    let below = (last_strip + 1) * rows;
     let bottom = if below < c.rows { below } else { c.rows } - 1;
     if first_strip == last_strip {
         let height = (bottom - top + 1) as u64;
         let first = top * c.columns;
         let left = ((site - first) as u64 / height) as i128;
-        let right = if cells == 1 { left } else { ((last - first) as u64 / height) as i128 };
+        let right = ((last - first) as u64 / height) as i128;
         Area { left, right, top, bottom }
     } else {
         Area { left: 0, right: c.columns - 1, top, bottom }

@@ -1,8 +1,8 @@
 //! A program under check: its statements and its values, each with the chip's own share worked out.
 
-use super::frame::{Frame, Row};
+use super::frame::{Frame, Row, part_of};
 use super::ledger::{At, Ledger, count, each, equal, hold, part};
-use super::rows::ValueRow;
+use super::rows::{StatementRow, ValueRow};
 use super::{MAX_STATEMENTS, MAX_VALUES};
 use crate::table::layout::{NONE, op, storage};
 
@@ -117,7 +117,7 @@ pub(super) struct Program<'a> {
     pub(super) declared: u32,
     /// Bytes of scratchpad that its inputs, tables and bound values take beside the buffers.
     pub(super) resident: i128,
-    pub(super) statements: &'a [Row],
+    pub(super) statements: &'a [StatementRow],
     pub(super) statement_count: usize,
     /// Its values lie in a buffer for all programs: constant evaluation pays for every copy.
     pub(super) values: &'a mut [Value; MAX_VALUES],
@@ -173,7 +173,7 @@ macro_rules! in_blocks {
 pub(super) use in_blocks;
 
 /// The largest index: what is not [`NONE`] is at most this.
-const LAST: u32 = NONE - 1;
+pub(super) const LAST: u32 = NONE - 1;
 
 /// Rows, and columns, that share a scale of F8_E4M3.
 pub(super) const SCALED: i128 = 128;
@@ -202,8 +202,7 @@ impl<'a> Program<'a> {
     ) -> Program<'a> {
         let row = *row;
         let [_, _, _, _, role, layers, v0, nv, s0, ns, _, sections, _, _, m, _] = row;
-        let (_, rest) = frame.statements.split_at(s0 as usize);
-        let (statements, _) = rest.split_at(ns as usize);
+        let statements = part_of(frame.statements, s0 as usize, ns as usize);
         let d = &frame.deployment;
         let m = m as i128;
         let all = d.seqs * d.tokens;
@@ -325,7 +324,7 @@ const fn read(
         if let sharding::WHOLE | sharding::PARTIAL = row.sharding {
             each!(l, 11 * 2, At(part::VALUES, i as u32), of [row: ValueRow],
                 let 1 = row.parts => 1, row.parts, "parts of a value that is not split";
-                let ValueRow { sharding: sharding::WHOLE, .. } | ValueRow { role: role::WEIGHT..=role::BOUND, .. } = row => sharding::WHOLE, row.sharding, "sharding of what comes in";
+                let ValueRow { sharding: sharding::WHOLE, .. } | ValueRow { role: role::WEIGHT.., .. } = row => sharding::WHOLE, row.sharding, "sharding of what comes in";
             );
         } else {
             let axis = match row.sharding {
@@ -344,7 +343,7 @@ const fn read(
                 let 2.. = row.parts => 2, row.parts, "parts of a split value, at least";
                 rest == 0 => 0, rest, "chips, a multiple of the parts: rest";
                 share * row.parts == axis => share * row.parts, axis, "split rows, columns or experts, a multiple of the parts";
-                let role::WEIGHT..=role::BOUND = row.role => sharding::WHOLE, row.sharding, "sharding of what comes in";
+                let role::WEIGHT.. = row.role => sharding::WHOLE, row.sharding, "sharding of what comes in";
                 let ValueRow { sharding: sharding::ROWS | sharding::COLS, .. } | ValueRow { role: role::WEIGHT, .. } = row => role::WEIGHT, row.role, "role of what is split by experts";
             );
         }
@@ -353,14 +352,14 @@ const fn read(
             let ValueRow { seqs: 1, .. } | ValueRow { role: role::WEIGHT | role::STATE, .. } = row => 1, row.seqs, "copies";
             let ValueRow { rope: NONE, .. } | ValueRow { role: role::TABLE, .. } = row => NONE, row.rope, "rope recipe";
             let ValueRow { role: role::WEIGHT, .. } | ValueRow { storage: storage::F32 | storage::F16 | storage::BF16 | storage::I32, .. } = row => 0, row.storage, "storage of this role";
-            let ValueRow { role: role::INPUT | role::BOUND, .. } | ValueRow { storage: storage::F32..=storage::Q8_0 | storage::F8_E4M3..=storage::MXFP4, .. } = row => 0, row.storage, "storage of this role";
+            let ValueRow { role: role::INPUT | role::BOUND, .. } | ValueRow { storage: ..=storage::Q8_0 | storage::F8_E4M3.., .. } = row => 0, row.storage, "storage of this role";
             let ValueRow { role: role::WEIGHT..=role::TABLE, statement: NONE, .. }
                 | ValueRow { role: role::INPUT, storage: storage::I32, statement: NONE, .. }
-                | ValueRow { role: role::INPUT, storage: storage::F32..=storage::Q8_0 | storage::F8_E4M3..=storage::MXFP4, statement: 0..=LAST, .. }
-                | ValueRow { role: role::BOUND, statement: 0..=LAST, .. } = row => 1, row.statement, "statement of a bound value or a Real input, and of no other";
+                | ValueRow { role: role::INPUT, storage: ..=storage::Q8_0 | storage::F8_E4M3.., statement: ..=LAST, .. }
+                | ValueRow { role: role::BOUND, statement: ..=LAST, .. } = row => 1, row.statement, "statement of a bound value or a Real input, and of no other";
         );
         each!(l, 9 * 2, At(part::VALUES, i as u32), of [row: ValueRow],
-            let ValueRow { role: role::BOUND, .. } | ValueRow { tier: 0..=2, .. } = row => 2, row.tier, "tier of a declared value, at most";
+            let ValueRow { role: role::BOUND, .. } | ValueRow { tier: ..=2, .. } = row => 2, row.tier, "tier of a declared value, at most";
             let ValueRow { flags: 0, .. } | ValueRow { role: role::WEIGHT, .. } = row => 0, row.flags, "flags of a value that is no weight";
         );
         if let role::BOUND = row.role {
@@ -433,10 +432,14 @@ pub(super) struct Statement {
 impl Statement {
     pub(super) const fn read(p: &Program<'_>, index: usize) -> Statement {
         let row = p.statements[index];
-        let [op, result, x @ .., _, _, _, _, _, _] = row;
-        let [_, _, _, _, _, _, _, _, _, _, a @ ..] = row;
-        let at = At(part::STATEMENTS, p.first_statement + index as u32);
-        Statement { index, at, op, result: result as usize, x, a }
+        Statement {
+            index,
+            at: At(part::STATEMENTS, p.first_statement + index as u32),
+            op: row.op,
+            result: row.result as usize,
+            x: row.operands,
+            a: row.attributes,
+        }
     }
 
     /// Whether the statement binds its result (rather than declares, shows or appends to it).

@@ -4,7 +4,7 @@
 //! many steps whether they are wanted or not.
 
 use super::frame::Row;
-use crate::table::layout::{edge, stage, value};
+use crate::table::layout::{edge, program, section, stage, statement, value};
 
 /// The struct of a part's rows, each field held to the word the layout gives it.
 macro_rules! rows {
@@ -29,6 +29,32 @@ macro_rules! rows {
 }
 
 rows! {
+    /// First row and count of what a program has.
+    ProgramRow of program {
+        name: [u32; 2] = program::NAME,
+        text: [u32; 2] = program::TEXT,
+        role: u32 = program::ROLE,
+        layers: u32 = program::LAYERS,
+        values: [u32; 2] = program::VALUES,
+        statements: [u32; 2] = program::STATEMENTS,
+        sections: [u32; 2] = program::SECTIONS,
+        bindings: [u32; 2] = program::BINDINGS,
+        rows: u32 = program::ROWS,
+        first_layer: u32 = program::FIRST_LAYER,
+    }
+    /// First row and count of what a section has.
+    SectionRow of section {
+        program: u32 = section::PROGRAM,
+        group_rows: u32 = section::GROUP_ROWS,
+        groups: u32 = section::GROUPS,
+        stages: [u32; 2] = section::STAGES,
+        edges: [u32; 2] = section::EDGES,
+        turns: [u32; 2] = section::TURNS,
+        interval: u64 = section::INTERVAL,
+        span: u64 = section::SPAN,
+        binder: u32 = section::BINDER,
+        bound: u64 = section::BOUND,
+    }
     ValueRow of value {
         name: [u32; 2] = value::NAME,
         role: u32 = value::ROLE,
@@ -45,7 +71,13 @@ rows! {
         flags: u32 = value::FLAGS,
         reserved: [u32; 2] = 14,
     }
-    /// Numbers of two words are read by [`wide!`].
+    StatementRow of statement {
+        op: u32 = statement::OP,
+        result: u32 = statement::RESULT,
+        operands: [u32; 8] = statement::OPERANDS,
+        attributes: [u32; 6] = statement::ATTRIBUTES,
+    }
+    /// Numbers of two words are read through `low_first!`.
     StageRow of stage {
         statement: u32 = stage::STATEMENT,
         part: u32 = stage::PART,

@@ -69,6 +69,8 @@ pub(super) struct Section {
     pub(super) turn_count: usize,
     /// The head of a turn of each tier; NONE where there is none.
     pub(super) heads: [u32; 3],
+    /// Whether there is any: most sections have none, and then no edge asks.
+    pub(super) headed: bool,
     pub(super) stages: [Stage; MAX_STAGES],
     /// Edges matched so far, of them streams, holds of one group, and edges of a value; the end of the last one's buffer.
     pub(super) edges: usize,
@@ -140,6 +142,7 @@ impl Section {
             edge_count: 0,
             turn_count: 0,
             heads: [NONE; 3],
+            headed: false,
             stages: [UNMATCHED; MAX_STAGES],
             edges: 0,
             streams: 0,
@@ -182,11 +185,13 @@ impl Section {
         self.input = NONE;
         self.shown = NONE;
         self.heads = [NONE; 3];
+        self.headed = false;
         let mut t = 0;
         while t < nt {
             let row = &p.frame.turns[(t0 + t) as usize];
             if row[turn::AHEAD] > 0 {
                 self.heads[row[turn::TIER] as usize] = t;
+                self.headed = true;
             }
             t += 1;
         }

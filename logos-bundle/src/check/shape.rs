@@ -8,7 +8,7 @@ use super::mixing::{attention, conv, delta, latent_attention, rope};
 use super::operands::{
     ONE, activation, contracted, elementwise, finite, heads, ids, of_heads, one_row, other, positive, weight,
 };
-use super::program::{Program, Statement, Value, in_blocks, role};
+use super::program::{LAST, Program, Statement, Value, in_blocks, role};
 use crate::table::layout::{NONE, op, storage};
 
 /// How many first operands an operation must have and how many it may have at most, and how many attributes it has; `None`
@@ -40,43 +40,40 @@ const fn form(code: u32) -> Option<(u32, u32, u32)> {
 /// Checks one statement; the values it reads become used, its result bound.
 pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let at = st.at;
-    let [x0, x1, x2, x3, x4, x5, x6, x7] = st.x;
     let Some((must, may, attributes)) = form(st.op) else {
         l.fault(1, at, 0, st.op as i128, "operation code");
         return;
     };
     let present = match must {
         0 => true,
-        1 => x0 != NONE,
-        2 => x0 != NONE && x1 != NONE,
-        3 => x0 != NONE && x1 != NONE && x2 != NONE,
-        4 => x0 != NONE && x1 != NONE && x2 != NONE && x3 != NONE,
-        5 => x0 != NONE && x1 != NONE && x2 != NONE && x3 != NONE && x4 != NONE,
+        1 => matches!(st.x, [..=LAST, ..]),
+        2 => matches!(st.x, [..=LAST, ..=LAST, ..]),
+        3 => matches!(st.x, [..=LAST, ..=LAST, ..=LAST, ..]),
+        4 => matches!(st.x, [..=LAST, ..=LAST, ..=LAST, ..=LAST, ..]),
+        5 => matches!(st.x, [..=LAST, ..=LAST, ..=LAST, ..=LAST, ..=LAST, ..]),
         _ => false,
     };
-    // All ones, as `NONE` is, if all are absent.
     let absent = match may {
-        0 => x0 & x1 & x2 & x3 & x4 & x5 & x6 & x7,
-        1 => x1 & x2 & x3 & x4 & x5 & x6 & x7,
-        2 => x2 & x3 & x4 & x5 & x6 & x7,
-        3 => x3 & x4 & x5 & x6 & x7,
-        4 => x4 & x5 & x6 & x7,
-        5 => x5 & x6 & x7,
-        6 => x6 & x7,
-        7 => x7,
-        _ => NONE,
+        0 => matches!(st.x, [NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE]),
+        1 => matches!(st.x, [_, NONE, NONE, NONE, NONE, NONE, NONE, NONE]),
+        2 => matches!(st.x, [_, _, NONE, NONE, NONE, NONE, NONE, NONE]),
+        3 => matches!(st.x, [_, _, _, NONE, NONE, NONE, NONE, NONE]),
+        4 => matches!(st.x, [_, _, _, _, NONE, NONE, NONE, NONE]),
+        5 => matches!(st.x, [_, _, _, _, _, NONE, NONE, NONE]),
+        6 => matches!(st.x, [_, _, _, _, _, _, NONE, NONE]),
+        7 => matches!(st.x, [_, _, _, _, _, _, _, NONE]),
+        _ => true,
     };
-    hold!(l, 1, present && absent == NONE, at, (1 << must) - 1, given(&st.x), "operands given, as a bit set");
-    let [a0, a1, a2, a3, a4, a5] = st.a;
+    hold!(l, 1, present && absent, at, (1 << must) - 1, given(&st.x), "operands given, as a bit set");
     let unused = match attributes {
-        0 => a0 | a1 | a2 | a3 | a4 | a5,
-        1 => a1 | a2 | a3 | a4 | a5,
-        2 => a2 | a3 | a4 | a5,
-        3 => a3 | a4 | a5,
-        4 => a4 | a5,
-        _ => 0,
+        0 => matches!(st.a, [0, 0, 0, 0, 0, 0]),
+        1 => matches!(st.a, [_, 0, 0, 0, 0, 0]),
+        2 => matches!(st.a, [_, _, 0, 0, 0, 0]),
+        3 => matches!(st.a, [_, _, _, 0, 0, 0]),
+        4 => matches!(st.a, [_, _, _, _, 0, 0]),
+        _ => true,
     };
-    equal!(l, 2, at, 0, unused, "attribute words the operation does not use");
+    hold!(l, 2, unused, at, 0, 1, "attribute words the operation does not use");
     if failed!(l, 1) {
         return;
     }
@@ -95,9 +92,9 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         op::SILU | op::SIGMOID | op::TANH | op::SUM_CHIPS => elementwise(p, st, l),
         op::DECAY => {
             elementwise(p, st, l);
-            let cols = p.values[x0 as usize].cols;
-            one_row(p, st, x1, cols, l);
-            one_row(p, st, x2, cols, l);
+            let cols = p.values[st.x[0] as usize].cols;
+            one_row(p, st, st.x[1], cols, l);
+            one_row(p, st, st.x[2], cols, l);
         }
         op::RMSNORM | op::LAYERNORM => norm(p, st, l),
         op::L2NORM => l2norm(p, st, l),
@@ -111,12 +108,7 @@ pub(super) const fn statement(p: &mut Program<'_>, st: &Statement, l: &mut Ledge
         op::HEAD_MATMUL => head_matmul(p, st, l),
         op::LATENT_ATTENTION => latent_attention(p, st, l),
         op::LAST_ROW => last_row(p, st, l),
-        op::ARGMAX => {
-            let x = activation(p, st, x0, l);
-            equal!(l, 1, at, 1, p.values[st.result].cols, "columns of the result");
-            let all = p.values[x].cols;
-            hold!(l, 2, (a0 as i128) < all, at, all, a0, "columns that stand for something, below (0: all)");
-        }
+        op::ARGMAX => argmax(p, st, l),
         _ => gather(p, st, l),
     }
 }
@@ -221,6 +213,14 @@ const fn last_row(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     equal!(l, 1, at, x.tile, r.tile, "tile of the result");
 }
 
+const fn argmax(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
+    let x = activation(p, st, st.x[0], l);
+    equal!(l, 1, st.at, 1, p.values[st.result].cols, "columns of the result");
+    let all = p.values[x].cols;
+    let below = st.a[0] as i128;
+    hold!(l, 2, below < all, st.at, all, below, "columns that stand for something, below (0: all)");
+}
+
 const fn gather(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     let x = p.values[activation(p, st, st.x[0], l)];
     let r = p.values[st.result];
@@ -231,44 +231,48 @@ const fn gather(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
 
 /// The result: of the statement's own, of the right role, and with the rows of an activation.
 const fn result(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
-    if st.op == op::SHOW {
-        return;
+    let r = &mut p.values[st.result];
+    match st.op {
+        op::SHOW => return,
+        op::APPEND => return appended(p, st, l),
+        _ => r.bound = true,
     }
-    let at = st.at;
-    let r = &p.values[st.result];
-    if st.op == op::APPEND {
-        equal!(l, 1, at, role::STATE, r.role, "role of what is appended to");
-        equal!(l, 1, at, p.frame.deployment.seqs, r.seqs, "copies of what is appended to");
-        return;
-    }
-    let expected = if st.op == op::INPUT { role::INPUT } else { role::BOUND };
-    let whole = (st.op == op::ARGMAX) == (r.storage == storage::I32);
-    holds!(l, 1 * 4, at,
-        expected == r.role => expected, r.role, "role of the result";
-        st.index as u32 == r.statement => st.index, r.statement, "statement of the result";
-        whole && !in_blocks!(r.storage) => 0, r.storage, "storage of the result";
-        st.op == op::INPUT || p.m == r.rows => p.m, r.rows, "rows of the result";
+    let m = p.m;
+    let index = st.index as u32;
+    // Of ids that an argmax binds, and of Real elements all others.
+    holds!(l, 1 * 4, st.at, of [st: &Statement, r: &Value, m: i128, index: u32],
+        matches!(st.op, op::INPUT) == matches!(r.role, role::INPUT) && matches!(r.role, role::INPUT | role::BOUND) => role::BOUND, r.role, "role of the result";
+        index == r.statement => index, r.statement, "statement of the result";
+        matches!(r.storage, storage::F32 | storage::F16 | storage::BF16) && !matches!(st.op, op::ARGMAX) || matches!(r.storage, storage::I32) && matches!(st.op, op::ARGMAX) => 0, r.storage, "storage of the result";
+        m == r.rows || matches!(st.op, op::INPUT) => m, r.rows, "rows of the result";
     );
-    p.values[st.result].bound = true;
+}
+
+const fn appended(p: &Program<'_>, st: &Statement, l: &mut Ledger) {
+    let r = &p.values[st.result];
+    equal!(l, 1, st.at, role::STATE, r.role, "role of what is appended to");
+    equal!(l, 1, st.at, p.frame.deployment.seqs, r.seqs, "copies of what is appended to");
 }
 
 const fn norm(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {
     elementwise(p, st, l);
-    let at = st.at;
-    let x = p.values[st.x[0] as usize];
-    let count = if st.op == op::RMSNORM { st.a[2] } else { st.a[1] };
-    let cols = if count == 0 { x.cols } else { heads(p, st, st.x[0] as usize, count, l) };
+    let rms = matches!(st.op, op::RMSNORM);
+    let count = if rms { st.a[2] } else { st.a[1] };
+    let x = st.x[0] as usize;
+    let cols = if count == 0 { p.values[x].cols } else { heads(p, st, x, count, l) };
     if st.x[1] != NONE {
         of_heads(p, st, st.x[1], count, cols, l);
     }
     if st.x[2] != NONE {
         of_heads(p, st, st.x[2], count, cols, l);
     }
-    hold!(l, 2, positive(st.a[0]), at, ONE, st.a[0], "eps, positive and finite (f32 bits)");
-    let offset = st.op == op::LAYERNORM || st.a[1] == 0 || st.a[1] == ONE;
-    hold!(l, 2, offset, at, ONE, st.a[1], "offset, 0 or 1 (f32 bits)");
+    let [eps, offset, _, over_chips, ..] = st.a;
     let most = if count == 0 { 1 } else { 0 };
-    hold!(l, 2, st.a[3] <= most, at, most, st.a[3], "norm over chips, of whole rows only, at most");
+    holds!(l, 2 * 3, st.at, of [rms: bool, eps: u32, offset: u32, over_chips: u32, most: u32],
+        positive(eps) => ONE, eps, "eps, positive and finite (f32 bits)";
+        !rms || matches!(offset, 0 | ONE) => ONE, offset, "offset, 0 or 1 (f32 bits)";
+        over_chips <= most => most, over_chips, "norm over chips, of whole rows only, at most";
+    );
 }
 
 const fn row_scale(p: &mut Program<'_>, st: &Statement, l: &mut Ledger) {

@@ -53,7 +53,8 @@ fn areas_are_what_the_sites_one_by_one_cover() {
                 sites.extend((top..rows.min(top + strip)).map(|y| (x, y)));
             }
         }
-        (chip.columns, chip.rows, chip.strip, chip.sites) = (columns, rows, strip, columns * rows);
+        (chip.columns, chip.rows, chip.sites) = (columns, rows, columns * rows);
+        (chip.strip, chip.below) = (strip as u64, strip - 1);
         chip.strip_sites = (columns * strip) as u64;
         for first in 0..sites.len() {
             for end in first + 1..=sites.len() {
