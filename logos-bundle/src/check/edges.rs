@@ -1,13 +1,13 @@
 //! Rules 4 to 7 and 9 on an edge: it is the one its port asks for, its tokens balance, its data are in time, its buffer
 //! has room and a place of its own.
 
+use super::chosen;
 use super::expected::Port;
-use super::frame::Chip;
 use super::heads;
 use super::ledger::{At, Ledger, each, failed, hold, holds};
 use super::parts::{self, Expected, Take};
 use super::place::hops;
-use super::program::{Program, bytes_of, ceil};
+use super::program::{Program, bytes_of};
 use super::rows::EdgeRow;
 use super::section::{Section, Stage, UNREACHED};
 use crate::table::layout::{NONE, primitive};
@@ -239,7 +239,7 @@ pub(super) const fn ports(
     if s.ids != UNREACHED
         && let primitive::GEMM_B = v.primitive
     {
-        v.last = largest(v.last, chosen(&p.frame.chip, s, to));
+        v.last = largest(v.last, chosen::last(p, s, to, &v));
     }
     v
 }
@@ -254,36 +254,7 @@ const fn gathered(s: &mut Section, v: &Stage) {
     }
 }
 
-/// What a statement gathers comes through its memories in some order, all of it before the last firing of the product that ends it, stage `to`, and no
-/// faster than at the rate that what earlier statements store leaves. Returns when that is; forgets what was gathered.
-const fn chosen(c: &Chip, s: &mut Section, to: usize) -> i128 {
-    let mut stored = [0; 3];
-    let mut k = 0;
-    while k < to {
-        let v = &s.stages[k];
-        if let primitive::STORE = v.primitive
-            && v.tier <= 2
-        {
-            stored[v.tier as usize] += v.firings * v.bytes;
-        }
-        k += 1;
-    }
-    let mut most = UNREACHED;
-    let mut tier = 1;
-    while tier <= 2 {
-        let rate = c.rate[tier] - ceil!(stored[tier] * 65536, s.interval);
-        if s.gathered[tier] > 0 && rate > 0 {
-            let through = s.ids + ceil!(s.gathered[tier] * 65536, rate);
-            most = largest(most, through + c.load_tail[tier] + c.inject);
-        }
-        tier += 1;
-    }
-    s.gathered = [0; 3];
-    s.ids = UNREACHED;
-    most
-}
-
-const fn largest(a: i128, b: i128) -> i128 {
+pub(super) const fn largest(a: i128, b: i128) -> i128 {
     if a > b { a } else { b }
 }
 

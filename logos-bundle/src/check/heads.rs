@@ -3,7 +3,7 @@
 use super::ledger::{At, Ledger, hold, holds};
 use super::program::Program;
 use super::section::{Section, Stage, wide};
-use crate::table::layout::NONE;
+use crate::table::layout::{NONE, primitive};
 
 /// The firings of a load that are in the head of its turn.
 #[derive(Clone, Copy)]
@@ -36,7 +36,8 @@ pub(super) const fn ahead(p: &Program<'_>, s: &Section, v: &Stage) -> Option<Ahe
 /// A load in its turn and in the head of that: the head has no more firings than there are, and room for them.
 pub(super) const fn load(at: At, v: &Stage, a: Ahead, l: &mut Ledger) {
     let end = a.start + a.firings * v.period;
-    holds!(l, 6 * 2, at,
+    holds!(l, 6 * 3, at,
+        v.primitive == primitive::LOAD => primitive::LOAD, v.primitive, "primitive of what is read ahead";
         a.firings < v.firings => v.firings, a.firings, "firings read ahead, below";
         end <= a.end => a.end, end, "end of the firings read ahead, at most the head's";
     );

@@ -23,6 +23,7 @@
 //! literal by a pattern two, any other three, a call ten and one more for every fifty statements of the callee.
 
 mod attending;
+mod chosen;
 mod edges;
 mod expected;
 mod experts;

@@ -148,8 +148,81 @@ impl Chosen {
         let through = |(tier, bytes): (Option<Tier>, u64)| {
             let tier = tier?;
             let rate = memory::free(unit, before, tier, interval);
-            (rate > 0).then(|| ids + latency::through(unit, tier, rate, bytes))
+            let ends = ids + latency::through(unit, tier, rate, bytes);
+            let parted = Parts::of(unit, stages, tier).least(rate).map(|least| ids + latency::past(unit, tier, least));
+            (rate > 0).then(|| ends.max(parted.unwrap_or(0)))
         };
         std::mem::take(self).bytes.into_iter().filter_map(through).max()
+    }
+}
+
+/// By stage, the cycles that the tokens of gate and up take longer than those of down to the product of experts; none where nothing is chosen.
+pub(super) fn detours(unit: &UnitModel, stages: &[Stage]) -> Vec<u64> {
+    let mut detours = Vec::new();
+    for (at, product) in stages.iter().enumerate().filter(|(_, stage)| stage.primitive == Primitive::GemmB) {
+        let chosen =
+            |s: &Stage| s.statement == product.statement && s.primitive == Primitive::Gather && s.is_windowed();
+        if !stages[..at].iter().any(chosen) {
+            continue;
+        }
+        let [.., gate, up, map] = &stages[..at] else { continue };
+        let to_map = latency::forward(unit, gate, map).max(latency::forward(unit, up, map));
+        let detour = to_map + latency::forward(unit, map, product);
+        detours.resize(stages.len(), 0);
+        for (own, stage) in detours.iter_mut().zip(&stages[..at]) {
+            // Gate and up, and their biases.
+            if chosen(stage) && matches!(stage.part, 0 | 1 | 3 | 4) {
+                *own = detour;
+            }
+        }
+    }
+    detours
+}
+
+/// What an experts' product gathers of one memory: of gate and up, which pass two more stages, and of down.
+struct Parts {
+    /// Bytes of gate and of up.
+    early: [u64; 2],
+    /// Bytes of down, and of one of its tokens.
+    late: (u64, u64),
+    /// Cycles by which gate and up are used later than down.
+    detour: u64,
+    /// Cycles from the product's first firing to its last.
+    product: u64,
+}
+
+impl Parts {
+    /// Of the product that `stages` end with, and of the parts of its statement before it.
+    fn of(unit: &UnitModel, stages: &[Stage], tier: Tier) -> Parts {
+        let mut parts = Parts { early: [0; 2], late: (0, 0), detour: 0, product: 0 };
+        let [.., gate, up, map, product] = stages else { return parts };
+        let gathers = |s: &&Stage| s.statement == product.statement && s.primitive == Primitive::Gather;
+        for stage in stages.iter().filter(gathers).filter(|stage| stage.tier == Some(tier)) {
+            let bytes = stage.bytes.saturating_mul(stage.firings);
+            match stage.part {
+                part @ (0 | 1) => parts.early[part as usize] = bytes,
+                2 => parts.late = (bytes, stage.bytes),
+                _ => {}
+            }
+        }
+        let to_map = latency::forward(unit, gate, map).min(latency::forward(unit, up, map));
+        parts.detour = to_map + latency::forward(unit, map, product);
+        parts.product = (product.firings - 1).saturating_mul(product.ii);
+        parts
+    }
+
+    /// Cycles from the ids to the end of what down's last firing could as well have come with: RULES.md section 6 says why no order of reading takes
+    /// less.
+    fn least(&self, rate: u64) -> Option<u64> {
+        let early: u64 = self.early.iter().sum();
+        let least = self.early.into_iter().filter(|&bytes| bytes > 0).min()?;
+        let (late, token) = self.late;
+        let share = u128::from(self.detour) * u128::from(least) / (u128::from(least) + u128::from(late));
+        let together = memory::cycles_at(rate, early + late).saturating_add(share as u64);
+        if late == 0 {
+            return Some(together);
+        }
+        let apart = memory::cycles_at(rate, early) + memory::cycles_at(rate, token);
+        Some(together.min(apart.saturating_add(self.product)))
     }
 }

@@ -24,8 +24,12 @@ pub(crate) fn release(unit: &UnitModel, from: &Stage, to: &Stage) -> u64 {
 
 /// From the start of a gather of so many bytes in all, at a rate, to the earliest use of the last of them.
 pub(super) fn through(unit: &UnitModel, tier: Tier, rate: u64, bytes: u64) -> u64 {
-    let moved = memory::cycles_at(rate, bytes);
-    moved.saturating_add(u64::from(unit.depth) + first_byte(unit, tier) + 2 + u64::from(unit.inject))
+    past(unit, tier, memory::cycles_at(rate, bytes))
+}
+
+/// From the start of loads that take so many cycles to the earliest use of the last of them.
+pub(super) fn past(unit: &UnitModel, tier: Tier, cycles: u64) -> u64 {
+    cycles.saturating_add(u64::from(unit.depth) + first_byte(unit, tier) + 2 + u64::from(unit.inject))
 }
 
 /// Cycles to the first byte of a tier.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::chip::UnitModel;
 use crate::place::Budget;
-use crate::spatial::{Edge, Flow, Primitive, Stage};
+use crate::spatial::{Edge, Flow, Primitive, Recurrence, Stage};
 
 use super::memory;
 
@@ -73,7 +73,10 @@ const FEW: u64 = 64;
 /// It is by the square root of the phase's work, which minimises a sum of phases. One whose loads cannot be there before it begins
 /// takes as long as they do, and being much faster would gain it nothing, but for the firings with which it begins and ends ([`enough`]): `tied` has for
 /// each load the bytes that are not read ahead.
-pub(super) fn budgets(unit: &UnitModel, stages: &[Stage], levels: &[u32], tied: &[u64]) -> Vec<Budget> {
+///
+/// A stage that takes tokens as others make them, or as ids choose them, adds one firing to its phase: where its firings are few, it is to be faster than the phase. What it adds is
+/// least together with the phases where its time is by the root of its work times its firings.
+pub(super) fn budgets(unit: &UnitModel, stages: &[Stage], edges: &[Edge], levels: &[u32], tied: &[u64]) -> Vec<Budget> {
     const WHOLE: u128 = 1 << 20;
     let count = levels.iter().max().map_or(0, |&l| l as usize + 1);
     let (mut least, mut work) = (vec![0u64; count], vec![0u128; count]);
@@ -89,10 +92,20 @@ pub(super) fn budgets(unit: &UnitModel, stages: &[Stage], levels: &[u32], tied: 
         roots[level] = roots[level].div_ceil(HURRY);
     }
     let all: u128 = roots.iter().sum();
-    let budget = |level: usize| {
-        let share = (WHOLE * roots[level]).checked_div(all).unwrap_or(0);
-        Budget { share: u64::try_from(share.max(1)).unwrap_or(u64::MAX), least: least[level] }
+    let share = |root: u128| {
+        let share = (WHOLE * root).checked_div(all).unwrap_or(0);
+        u64::try_from(share.max(1)).unwrap_or(u64::MAX)
     };
-    let by_level: Vec<Budget> = (0..count).map(budget).collect();
-    levels.iter().map(|&level| by_level[level as usize]).collect()
+    let by_level: Vec<Budget> =
+        (0..count).map(|level| Budget { share: share(roots[level]), least: least[level], soon: None }).collect();
+    let mut budgets: Vec<Budget> = levels.iter().map(|&level| by_level[level as usize]).collect();
+    for edge in edges.iter().filter(|edge| matches!(edge.flow, Flow::Stream { .. })) {
+        let (from, to) = (&stages[edge.from.index()], &stages[edge.to.index()]);
+        let made = !from.primitive.moves_bytes() || from.primitive == Primitive::Gather;
+        if made && !to.primitive.moves_bytes() && to.recurrence != Recurrence::DeltaRows {
+            let units = u128::from(to.work.base) * u128::from(to.work.a) * u128::from(to.work.b);
+            budgets[edge.to.index()].soon = Some(share(units.isqrt() * u128::from(to.firings)));
+        }
+    }
+    budgets
 }

@@ -67,12 +67,13 @@ pub(super) fn free(unit: &UnitModel, stages: &[Stage], tier: Tier, interval: u64
 ///
 /// A reader that holds one operand and streams another would otherwise wait for the held one as long as for the stream, and what is not followed
 /// is read before its reader begins.
-pub(super) fn ranks(levels: &[u32], edges: &[Edge], followed: &[bool]) -> Vec<u32> {
+pub(super) fn ranks(stages: &[Stage], levels: &[u32], edges: &[Edge], followed: &[bool]) -> Vec<u32> {
     let mut ranks: Vec<u32> = levels.iter().map(|&level| 3 * level).collect();
     for edge in edges {
         if matches!(edge.flow, Flow::Stream { .. }) {
             let load = edge.from.index();
-            ranks[load] = 3 * levels[load] + 1 + u32::from(followed[load]);
+            let last = followed[load] && stages[load].primitive != Primitive::Gather;
+            ranks[load] = 3 * levels[load] + 1 + u32::from(last);
         }
     }
     ranks
@@ -94,6 +95,7 @@ pub(super) fn take_turns(
     pace: &[u64],
     steady: bool,
     interval: u64,
+    detours: &[u64],
 ) -> Result<Vec<Turn>, PlaceError> {
     let mut turns: Vec<Turn> = Vec::new();
     for tier in WINDOWED {
@@ -120,12 +122,13 @@ pub(super) fn take_turns(
             let least = members.iter().map(|&i| pace[i]).max().unwrap_or(0);
             let least = if steady { least.max(interval) } else { least };
             let window = u64::try_from(even).ok().filter(|&w| w < 1 << 40).ok_or(PlaceError::Range)?.max(least);
+            let (window, earlier) = ending_earlier(stages, &members, detours, free, window);
             let turn = turns.len() as u32;
             let mut length = 0;
             spare = free;
             for &i in &members {
                 let stage = &mut stages[i];
-                stage.period = window.div_ceil(stage.firings);
+                stage.period = (window - earlier.min(detours.get(i).copied().unwrap_or(0))).div_ceil(stage.firings);
                 stage.ii = stage.period;
                 stage.start = start;
                 stage.turn = Some(turn);
@@ -137,6 +140,30 @@ pub(super) fn take_turns(
         }
     }
     Ok(turns)
+}
+
+/// A turn's window in which loads whose tokens make a detour end by that much earlier than the others, and by how many cycles: nothing but the rate makes it
+/// longer.
+fn ending_earlier(stages: &[Stage], members: &[usize], detours: &[u64], free: u64, window: u64) -> (u64, u64) {
+    let detour = |i: usize| detours.get(i).copied().unwrap_or(0);
+    let least = members.iter().map(|&i| detour(i)).min().unwrap_or(0);
+    let most = members.iter().map(|&i| detour(i)).max().unwrap_or(0);
+    if most == least || least > 0 || most > window / 4 {
+        return (window, 0);
+    }
+    let bytes = |i: usize| u128::from(stages[i].bytes) * u128::from(stages[i].firings);
+    let all: u128 = members.iter().map(|&i| bytes(i)).sum();
+    let early: u128 = members.iter().filter(|&&i| detour(i) > 0).map(|&i| bytes(i)).sum();
+    let mut longer = window + (u128::from(most) * early).div_ceil(all.max(1)) as u64;
+    for _ in 0..4 {
+        let asked = members.iter().map(|&i| share(&stages[i], (longer - detour(i)).div_ceil(stages[i].firings)));
+        let asked = asked.fold(0, u64::saturating_add);
+        if asked <= free {
+            return (longer, most);
+        }
+        longer += (u128::from(longer) * u128::from(asked - free)).div_ceil(u128::from(free)) as u64;
+    }
+    (window, 0)
 }
 
 /// What of the memory's rate a load with this period takes.

@@ -10,6 +10,7 @@ mod laps;
 mod latency;
 mod levels;
 mod memory;
+mod periods;
 mod schedule;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::chip::UnitModel;
 use crate::lower::Lowered;
 use crate::place::{Budget, PlaceError, allocate, assign_addresses, settle};
-use crate::spatial::{Binder, Edge, Flow, Primitive, Section, Stage, StageId};
+use crate::spatial::{Binder, Flow, Primitive, Section, Stage, StageId};
 
 use super::capacity::Ends;
 use super::laps::{Free, Laps};
@@ -55,7 +55,7 @@ pub(super) fn certify(
     } else {
         let loops = matches!(order, Order::Loops { .. });
         let tied: Vec<u64> = stages.iter().map(|stage| if loops { tied(unit, stage) } else { 0 }).collect();
-        levels::budgets(unit, &stages, &phases, &tied)
+        levels::budgets(unit, &stages, &edges, &phases, &tied)
     };
     allocate(unit, &mut stages, &edges, &budgets)?;
     settle(&mut stages);
@@ -64,6 +64,16 @@ pub(super) fn certify(
     let ends = ends.filter(|_| matches!(order, Order::Loops { .. }));
     let floor = floor(unit, &stages)?;
     let floor = ends.map_or(floor, |ends| floor.max(bound::loop_at_least(unit, &stages, &edges, ends, floor)));
+    let mut detours = if ends.is_some() && groups == 1 { bound::detours(unit, &stages) } else { Vec::new() };
+    if let (Some(ends), Some(&longest)) = (ends, detours.iter().max()) {
+        let own: Vec<u64> = stages.iter().map(|stage| memory::least_interval(unit, stage)).collect();
+        // What makes the loop shorter makes the turns longer: as much as the loop is longer than they are.
+        let around = bound::around(unit, &stages, &edges, ends, &own, floor);
+        let most = (around + longest / 2 + around / 512).saturating_sub(floor);
+        for detour in &mut detours {
+            *detour = (*detour).min(most);
+        }
+    }
     let section = Section {
         group_rows: rows,
         groups,
@@ -79,6 +89,7 @@ pub(super) fn certify(
         unit,
         section,
         phases,
+        detours,
         floor,
         least: 0,
         behind: 0,
@@ -126,24 +137,26 @@ fn floor(unit: &UnitModel, stages: &[Stage]) -> Result<u64, PlaceError> {
 /// double, so that a chip with such figures is answered as soon as others.
 const SMALL_STEPS: u32 = 32;
 
-struct Schedule<'a> {
-    unit: &'a UnitModel,
-    section: Section,
-    phases: Vec<u32>,
-    floor: u64,
+pub(super) struct Schedule<'a> {
+    pub(super) unit: &'a UnitModel,
+    pub(super) section: Section,
+    pub(super) phases: Vec<u32>,
+    /// By gather, the cycles its tokens take longer than others of the statement to its last product.
+    pub(super) detours: Vec<u64>,
+    pub(super) floor: u64,
     /// Least interval to try, longer than what else allows where buffers would not fit.
-    least: u64,
+    pub(super) least: u64,
     /// Cycles that readers of followed loads begin later than they could, so as to take less time.
-    behind: u64,
+    pub(super) behind: u64,
     /// Cycles by which what lies in the scratchpads is read before all else, where ids are waited for.
-    lead: u64,
+    pub(super) lead: u64,
     /// Turns that serve the iteration after.
-    laps: Laps,
+    pub(super) laps: Laps,
     /// Whether turns may have heads.
-    heads: bool,
-    ends: Option<(StageId, StageId)>,
-    states: Vec<(StageId, StageId)>,
-    order: Order,
+    pub(super) heads: bool,
+    pub(super) ends: Option<(StageId, StageId)>,
+    pub(super) states: Vec<(StageId, StageId)>,
+    pub(super) order: Order,
 }
 
 impl Schedule<'_> {
@@ -220,9 +233,9 @@ impl Schedule<'_> {
         }
         let steady = *groups > 1 && self.order != Order::Once;
         let lead = self.lead;
-        let ranks = if steady { vec![0; stages.len()] } else { memory::ranks(&self.phases, edges, followed) };
+        let ranks = if steady { vec![0; stages.len()] } else { memory::ranks(stages, &self.phases, edges, followed) };
         self.laps = Laps::default();
-        *turns = memory::take_turns(self.unit, stages, &ranks, &pace, steady, self.floor)?;
+        *turns = memory::take_turns(self.unit, stages, &ranks, &pace, steady, self.floor, &self.detours)?;
         for turn in turns.iter_mut() {
             turn.start += lead;
         }
@@ -233,95 +246,7 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// Whether an edge brings its tokens no faster than a load that is followed, or one of what lies in the scratchpads, reads them.
-    fn paces(&self, edge: &Edge, followed: &[bool]) -> bool {
-        let load = self.section.stage(edge.from);
-        let input = self.ends.map(|(x, _)| x) == Some(edge.from);
-        let read = if load.is_windowed() { followed[edge.from.index()] } else { load.primitive == Primitive::Load };
-        read && !input && matches!(edge.flow, Flow::Stream { .. })
-    }
-
-    /// What the largest value in the scratchpads takes longer to read than its reader takes to use it, in a section with a gather: the memory
-    /// would wait for the ids that depend on it.
-    fn lead(&self) -> u64 {
-        let Section { stages, edges, groups, .. } = &self.section;
-        let gathers = stages.iter().any(|stage| stage.primitive == Primitive::Gather && stage.is_windowed());
-        if *groups > 1 || self.ends.is_none() || !gathers {
-            return 0;
-        }
-        let busy = |stage: &Stage| stage.firings.saturating_mul(stage.ii);
-        let kept = edges.iter().filter(|e| !self.section.stage(e.from).is_windowed() && self.paces(e, &[]));
-        let longer = |e: &Edge| busy(self.section.stage(e.from)).saturating_sub(busy(self.section.stage(e.to)));
-        kept.map(longer).max().unwrap_or(0)
-    }
-
-    /// Cycles by which the layer loop would be longer than the interval if the readers of followed loads began with them.
-    fn overrun(&self, followed: &[bool]) -> u64 {
-        let Section { stages, edges, interval, groups: 1, .. } = &self.section else { return 0 };
-        let Some(ends) = self.ends else { return 0 };
-        let mut own: Vec<u64> = stages.iter().map(|stage| memory::least_interval(self.unit, stage)).collect();
-        for edge in edges.iter().filter(|e| self.paces(e, followed)) {
-            let (load, reader) = (&stages[edge.from.index()], edge.to.index());
-            let period = if load.is_windowed() { load.period } else { load.ii };
-            own[reader] = own[reader].max(load.firings * period / stages[reader].firings);
-        }
-        bound::around(self.unit, stages, edges, ends, &own, *interval).saturating_sub(*interval)
-    }
-
-    /// A stage is as fast as it can be; where groups are pipelined, as slow as its producers.
-    ///
-    /// With one group, [`Schedule::stretch`] decides once it is known when tokens come.
-    fn set_periods(&mut self) {
-        let Section { stages, edges, groups, interval, .. } = &mut self.section;
-        let computed = || stages.iter().filter(|s| !s.is_windowed()).map(|s| s.firings * s.ii).max().unwrap_or(0);
-        let pace = if self.order == Order::Once { computed() } else { *interval };
-        for stage in stages.iter_mut().filter(|s| !s.is_windowed()) {
-            let source = *groups > 1 && stage.primitive.is_source();
-            stage.period = if source { stage.ii.max(pace / stage.firings) } else { stage.ii };
-        }
-        for edge in edges.iter().filter(|_| *groups > 1) {
-            let (u, v) = (edge.from.index(), edge.to.index());
-            if edge.flow != (Flow::Hold { groups: 1 }) {
-                let pace = stages[u].firings * stages[u].period / stages[v].firings;
-                stages[v].period = stages[v].period.max(pace);
-            }
-        }
-    }
-
-    /// Slows a stage down as far as its last firing is not delayed: it takes tokens as they come rather than when all are
-    /// nearly there, so its readers start earlier and its buffers stay small.
-    ///
-    /// Not a stage that streams from nothing but loads that are read in bursts: what it would gain in buffers, the layer loop
-    /// would lose, as all before it would have to be earlier. A section that runs once has no loop.
-    fn stretch(&mut self, v: usize, edges: Range<usize>, followed: &[bool]) {
-        let Section { stages, edges: all, .. } = &self.section;
-        let streams_in = all[edges.clone()].iter().any(|e| {
-            let from = e.from.index();
-            matches!(e.flow, Flow::Stream { .. }) && (followed[from] || !stages[from].is_windowed())
-        });
-        if !streams_in && self.order != Order::Once {
-            return;
-        }
-        let (firings, ii) = (stages[v].firings as i64, stages[v].ii as i64);
-        let mut ready: Vec<(i64, i64)> = Vec::with_capacity(4 * edges.len());
-        for e in edges.clone() {
-            self.ends_of(e).data(self.section.edges[e].flow, |j, at| ready.push((j, at)));
-        }
-        let last = ready.iter().map(|&(j, at)| at + (firings - 1 - j) * ii).max().unwrap_or(0);
-        let before_last = ready.iter().filter(|&&(j, _)| j < firings - 1);
-        let slowest = before_last.map(|&(j, at)| (last - at) / (firings - 1 - j)).min().unwrap_or(ii);
-        let mut most = self.section.interval / stages[v].firings;
-        for e in all[edges].iter().filter(|_| self.behind > 0) {
-            let load = &stages[e.from.index()];
-            if self.paces(e, followed) {
-                let span = load.firings * load.period;
-                most = most.min(span.saturating_sub(self.behind) / stages[v].firings);
-            }
-        }
-        self.section.stages[v].period = slowest.min(most as i64).max(ii) as u64;
-    }
-
-    fn ends_of(&self, edge: usize) -> Ends {
+    pub(super) fn ends_of(&self, edge: usize) -> Ends {
         let edge = &self.section.edges[edge];
         let (from, to) = (self.section.stage(edge.from), self.section.stage(edge.to));
         let triple = |s: &Stage| (s.start as i64, s.firings as i64, s.period as i64);
@@ -342,6 +267,7 @@ impl Schedule<'_> {
             self.laps = Laps::fill(self.unit, &mut self.section, free);
             self.postpone_turns(followed);
         }
+        self.slow_down();
         let sinks = self.sinks();
         self.set_latest(&sinks);
         for (v, edges) in sinks {
@@ -401,9 +327,15 @@ impl Schedule<'_> {
             let done = store.last() - store.start + latency::forward(self.unit, store, load);
             *latest = (*latest).min(again as i64 - done as i64).max(store.start as i64);
         }
+        // What ids choose is used as it comes.
+        let mut stays = vec![false; self.section.stages.len()];
+        for edge in &self.section.edges {
+            let chosen = self.section.stage(edge.from).primitive == Primitive::Gather;
+            stays[edge.to.index()] |= chosen && matches!(edge.flow, Flow::Stream { .. });
+        }
         let mut e = self.section.edges.len();
         for v in (0..self.section.stages.len()).rev() {
-            if self.section.stages[v].turn.is_none() && latest[v] != i64::MAX {
+            if self.section.stages[v].turn.is_none() && latest[v] != i64::MAX && !stays[v] {
                 self.section.stages[v].start = latest[v].max(0) as u64;
             }
             while e > 0 && self.section.edges[e - 1].to.index() == v {

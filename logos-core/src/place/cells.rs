@@ -20,11 +20,14 @@ pub struct Budget {
     pub share: u64,
     /// Cycles within which it is soon enough whatever the scale, as what it reads takes longer to come.
     pub least: u64,
+    /// Of a stage that takes tokens as others make them, the part of the scale within which all its firings together are soon enough: each adds
+    /// to the time from the first token to the last.
+    pub soon: Option<u64>,
 }
 
 impl Budget {
     /// All of the scale: one time for every stage.
-    pub const WHOLE: Budget = Budget { share: SHARE, least: 0 };
+    pub const WHOLE: Budget = Budget { share: SHARE, least: 0, soon: None };
 }
 
 /// Splits every computing stage over cells.
@@ -162,11 +165,22 @@ impl Need {
         Need { stage: index, budget, traffic, per_cell: quotients(short, u64::from(unit.cells)), over_a }
     }
 
+    /// An initiation interval that a sixteenth of each axis a cell reaches: what is to be soon is not to be sooner.
+    fn fastest(&self, stage: &Stage) -> u64 {
+        let carried = match stage.recurrence {
+            Recurrence::Cycles(cycles) => u64::from(cycles),
+            Recurrence::None | Recurrence::DeltaRows => 1,
+        };
+        (stage.work.base * stage.work.a.div_ceil(16) * stage.work.b.div_ceil(16)).max(carried).max(1)
+    }
+
     /// The split with the fewest cells whose firings of an iteration take no longer than the budget; none if no split does.
     fn within(&self, unit: &UnitModel, stages: &[Stage], scale: u64) -> Option<(u64, u64)> {
         let stage = &stages[self.stage];
-        let time = (u128::from(scale) * u128::from(self.budget.share) / u128::from(SHARE)) as u64;
-        let time = time.max(self.budget.least);
+        let part = |share: u64| (u128::from(scale) * u128::from(share) / u128::from(SHARE)) as u64;
+        let time = part(self.budget.share).max(self.budget.least);
+        let time =
+            time.min(self.budget.soon.map_or(u64::MAX, |soon| part(soon).max(stage.firings * self.fastest(stage))));
         let ii = time / stage.firings;
         if ii == 0 {
             return None;

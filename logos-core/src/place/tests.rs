@@ -99,7 +99,11 @@ fn cells_are_those_of_the_least_scale_by_exhaustive_search() {
         let edges = [edge(load, 0, bytes, 1)];
         let budgets: Vec<Budget> = stages
             .iter()
-            .map(|_| Budget { share: draw.within(1 << 17, 1 << 21), least: draw.within(0, 3) * draw.within(0, 2000) })
+            .map(|_| Budget {
+                share: draw.within(1 << 17, 1 << 21),
+                least: draw.within(0, 3) * draw.within(0, 2000),
+                soon: None,
+            })
             .collect();
         let traffic = |i: usize| if i == 0 { bytes } else { 0 };
 

@@ -65,9 +65,9 @@ fn decode_of_one_sequence() {
         &expect![[r#"
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed                1 x 1             3     2     3       40       40 memory      1164    0
-            gated deltanet       1 x 1            57    66   860    83800    83728 memory     85496   92
-            attention            1 x 1            48    55   863   319361   319047 memory     321057  153
-            head                 1 x 1            10    10   843   278518   278478 memory     279849    2
+            gated deltanet       1 x 1            57    66   860    83800    83728 memory     85493   92
+            attention            1 x 1            48    55   864   319361   319047 memory     321055  153
+            head                 1 x 1            10    10   844   278518   278478 memory     279846    2
         "#]],
     );
     check(
@@ -76,9 +76,9 @@ fn decode_of_one_sequence() {
         &expect![[r#"
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed                1 x 1             3     2     3      120      120 stage       1244    0
-            gated deltanet       1 x 1            57    66   992    85120    85058 memory     86875   92
-            attention            1 x 1            48    55  1002   324279   324117 memory     326032  153
-            head                 1 x 1            10    10   999   282892   282852 memory     284200    2
+            gated deltanet       1 x 1            57    66   999    85120    85058 memory     86871   92
+            attention            1 x 1            48    55  1020   324279   324117 memory     326038  153
+            head                 1 x 1            10    10  1000   282892   282852 memory     284196    2
         "#]],
     );
 }
@@ -92,8 +92,8 @@ fn decode_of_thirteen_sequences() {
         &expect![[r#"
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed               13 x 1             3     2     3      400      400 stage       1532    0
-            gated deltanet      13 x 1            57    66   864    83800    83728 memory     86037  102
-            attention           13 x 1            48    55   862  3147389  3144264 memory     3149578  157
+            gated deltanet      13 x 1            57    66   864    83800    83728 memory     85982  102
+            attention           13 x 1            48    55   864  3147389  3144264 memory     3149520  157
             head                13 x 1            10    10   851   278518   278478 memory     279869    2
         "#]],
     );
@@ -103,9 +103,9 @@ fn decode_of_thirteen_sequences() {
         &expect![[r#"
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed               13 x 1             3     2     3     1520     1520 stage       2652    0
-            gated deltanet      13 x 1            57    66  1040    85120    85058 memory     88998   98
-            attention           13 x 1            48    55  1039  3195483  3194234 memory     3199300  148
-            head                13 x 1            10    10  1020   282892   282852 memory     284300    2
+            gated deltanet      13 x 1            57    66  1040    85120    85058 memory     88959   98
+            attention           13 x 1            48    55  1040  3195483  3194234 memory     3199266  148
+            head                13 x 1            10    10  1021   282892   282852 memory     284284    2
         "#]],
     );
 }
@@ -120,10 +120,10 @@ fn prefill_of_512_tokens() {
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed              512 x 1             3     2     3    14760    14760 stage      16253    4
             gated deltanet      18 x 29           57    66   863    83760    83728 memory     191750  282
-            attention           18 x 29           26    26   860    33050    20200 span       33050   23
+            attention          512 x 1            26    26   864    29297    20164 span       29297   45
             attention          512 x 1             9     8   850   516339   508346 span       516339   33
-            attention          512 x 1            26    26   863   107796    67571 span       107796   51
-            head                 1 x 1            10    10   843   278518   278478 memory     279849    2
+            attention          512 x 1            26    26   862   106864    67571 span       106864   48
+            head                 1 x 1            10    10   844   278518   278478 memory     279846    2
         "#]],
     );
     check(
@@ -133,10 +133,10 @@ fn prefill_of_512_tokens() {
             program           rows x groups  stages edges cells        H        B binder     span  MiB
             embed              512 x 1             3     2     3    58640    58640 stage      60135    5
             gated deltanet       6 x 86           57    66  1033   140360   140352 stage      296756  273
-            attention            6 x 86           26    26  1034    48903    28380 span       48903   21
+            attention          512 x 1            26    26  1036    48506    34056 span       48506   46
             attention          512 x 1             9     8   969  1200233  1184256 span       1200233   33
             attention            6 x 86           26    26  1035   172256   100878 span       172256   74
-            head                 1 x 1            10    10   999   282892   282852 memory     284200    2
+            head                 1 x 1            10    10  1000   282892   282852 memory     284196    2
         "#]],
     );
 }
@@ -149,27 +149,27 @@ fn prefill_of_four_sequences() {
         "SN50",
         form(128),
         &expect![[r#"
-        program           rows x groups  stages edges cells        H        B binder     span  MiB
-        embed              512 x 1             3     2     3    14760    14760 stage      16253    4
-        gated deltanet      18 x 29           57    66   863    83760    83728 memory     191750  287
-        attention           18 x 29           26    26   860    33050    20200 span       33050   23
-        attention          512 x 1             9     8   864   242564   240015 span       242564    9
-        attention          512 x 1            26    26   863   107796    67571 span       107796   51
-        head                 4 x 1            10    10   860   278518   278478 memory     279859    2
-    "#]],
+            program           rows x groups  stages edges cells        H        B binder     span  MiB
+            embed              512 x 1             3     2     3    14760    14760 stage      16253    4
+            gated deltanet      18 x 29           57    66   863    83760    83728 memory     191750  287
+            attention          512 x 1            26    26   864    29297    20164 span       29297   45
+            attention          512 x 1             9     8   864   242564   240015 span       242564    9
+            attention          512 x 1            26    26   862   106864    67571 span       106864   48
+            head                 4 x 1            10    10   861   278518   278478 memory     279854    2
+        "#]],
     );
     check(
         "SN50",
         form(512),
         &expect![[r#"
-        program           rows x groups  stages edges cells        H        B binder     span  MiB
-        embed             2048 x 1             3     2     3    59000    59000 stage      61605   16
-        gated deltanet      18 x 114          57    66   863   265404   265392 stage      555733  290
-        attention           18 x 114          26    26   860    69298    46512 span       69298   24
-        attention         2048 x 1             9     8   850   527793   514280 span       527793   39
-        attention           18 x 114          26    26   862   243850   164160 span       243850   83
-        head                 4 x 1            10    10   860   278518   278478 memory     279859    2
-    "#]],
+            program           rows x groups  stages edges cells        H        B binder     span  MiB
+            embed             2048 x 1             3     2     3    59000    59000 stage      61605   16
+            gated deltanet      18 x 114          57    66   863   265404   265392 stage      555733  290
+            attention           18 x 114          26    26   860    69298    46512 span       69298   24
+            attention         2048 x 1             9     8   850   527793   514280 span       527793   39
+            attention           18 x 114          26    26   862   243850   164160 span       243850   83
+            head                 4 x 1            10    10   861   278518   278478 memory     279854    2
+        "#]],
     );
 }
 

@@ -86,9 +86,16 @@ fn budgets_follow_the_root_of_work_and_what_cannot_be_read_ahead() {
     // Loads and stores count one unit a firing: 404, 404 and 40,816 units; their roots 20, 20 and 202.
     let by_work = [20, 20, 202].map(|root| (root << 20) / 242);
     let mut tied = [0; 8];
-    let budgets = |tied: &[u64]| levels::budgets(&unit(1024), &stages, &phases, tied);
+    let budgets = |tied: &[u64]| levels::budgets(&unit(1024), &stages, &edges, &phases, tied);
     let want = |least| {
-        [0, 0, 1, 1, 2, 2, 2, 2].map(|l: usize| Budget { share: by_work[l], least: if l == 2 { least } else { 0 } })
+        let mut want = [0, 0, 1, 1, 2, 2, 2, 2].map(|l: usize| Budget {
+            share: by_work[l],
+            least: if l == 2 { least } else { 0 },
+            soon: None,
+        });
+        // The map after the product: the root of the 100 units of a firing, times eight firings.
+        want[6].soon = Some((80 << 20) / 242);
+        want
     };
     assert_eq!(budgets(&tied), want(0));
     // 4 MiB take 4,096 cycles; with eight firings a sixteenth of them is soon enough, with 64 half would be.
@@ -107,12 +114,12 @@ fn unit(rate: u64) -> UnitModel {
 fn turns_follow_the_phases_and_share_the_rate() {
     let (mut stages, edges) = net();
     let phases = levels::of(&stages, &edges, 1);
-    let ranks = memory::ranks(&phases, &edges, &[false; 8]);
+    let ranks = memory::ranks(&stages, &phases, &edges, &[false; 8]);
     assert_eq!((ranks[2], ranks[4]), (4, 7));
 
     let unit = unit(1024);
     assert_eq!(memory::bound(&unit, &stages, Tier::Hbm), Some(1 + 8192 + 4));
-    let turns = memory::take_turns(&unit, &mut stages, &ranks, &[0; 8], false, 8197).unwrap();
+    let turns = memory::take_turns(&unit, &mut stages, &ranks, &[0; 8], false, 8197, &[]).unwrap();
     // The stores' 4,096 bytes an interval leave 65,536 · 1,024 - 32,749 of the rate, and each load's rounding one.
     let free = 65_536 * 1024 - 32_749 - 1;
     let first = (1024 * 65_536u64).div_ceil(free).next_multiple_of(4);
@@ -129,18 +136,38 @@ fn turns_follow_the_phases_and_share_the_rate() {
 }
 
 #[test]
+fn loads_whose_tokens_make_a_detour_end_earlier_than_the_others_of_their_turn() {
+    let (mut stages, _) = net();
+    let unit = unit(1024);
+    let free = memory::free(&unit, &stages, Tier::Hbm, 8197);
+    let mut detours = [0; 8];
+    let mut ends = |detour| {
+        detours[4] = detour;
+        let turns = memory::take_turns(&unit, &mut stages, &[0; 8], &[0; 8], false, 8197, &detours).unwrap();
+        let ends = |i: usize| stages[i].firings * stages[i].period;
+        assert!(memory::share(&stages[2], stages[2].period) + memory::share(&stages[4], stages[4].period) <= free);
+        (turns[0].length, ends(2), ends(4))
+    };
+    let (length, one, other) = ends(0);
+    assert!(one <= length && other <= length && length <= one + 8);
+    // Nearly all that the turn reads ends 1,000 cycles before its end, so the turn is longer by nearly as much.
+    let (longer, one, other) = ends(1000);
+    assert!(other <= one - 992 && longer > length + 900 && longer <= length + 1008, "{longer} {one} {other}");
+}
+
+#[test]
 fn a_window_is_no_shorter_than_its_readers_pace_and_a_steady_pipeline_has_one() {
     let (mut stages, edges) = net();
     let phases = levels::of(&stages, &edges, 1);
-    let ranks = memory::ranks(&phases, &edges, &[false; 8]);
+    let ranks = memory::ranks(&stages, &phases, &edges, &[false; 8]);
     let mut pace = [0; 8];
     pace[4] = 20_000;
     let unit = unit(1024);
-    let turns = memory::take_turns(&unit, &mut stages, &ranks, &pace, false, 8197).unwrap();
+    let turns = memory::take_turns(&unit, &mut stages, &ranks, &pace, false, 8197, &[]).unwrap();
     assert_eq!(turns[1].length, 20_000);
     assert_eq!(stages[4].period, 2_500);
 
-    let turns = memory::take_turns(&unit, &mut stages, &[0; 8], &[0; 8], true, 9_000).unwrap();
+    let turns = memory::take_turns(&unit, &mut stages, &[0; 8], &[0; 8], true, 9_000, &[]).unwrap();
     assert_eq!(turns, [Turn { tier: Tier::Hbm, start: 0, length: 9_000, head: None }]);
     assert_eq!((stages[2].period, stages[4].period), (2_250, 1_125));
 }
@@ -149,9 +176,9 @@ fn a_window_is_no_shorter_than_its_readers_pace_and_a_steady_pipeline_has_one() 
 fn stores_beyond_the_rate_leave_no_turn() {
     let (mut stages, edges) = net();
     let phases = levels::of(&stages, &edges, 1);
-    let ranks = memory::ranks(&phases, &edges, &[false; 8]);
+    let ranks = memory::ranks(&stages, &phases, &edges, &[false; 8]);
     // 4,096 bytes in 4 cycles are all that the memory moves.
-    let turns = memory::take_turns(&unit(1024), &mut stages, &ranks, &[0; 8], false, 4);
+    let turns = memory::take_turns(&unit(1024), &mut stages, &ranks, &[0; 8], false, 4, &[]);
     assert_eq!(turns, Err(crate::place::PlaceError::Range));
 }
 
@@ -159,8 +186,8 @@ fn stores_beyond_the_rate_leave_no_turn() {
 fn a_turn_waits_for_what_its_gathers_need_and_moves_later_ones_along() {
     let (mut stages, edges) = net();
     let phases = levels::of(&stages, &edges, 1);
-    let ranks = memory::ranks(&phases, &edges, &[false; 8]);
-    let mut turns = memory::take_turns(&unit(1024), &mut stages, &ranks, &[0; 8], false, 8197).unwrap();
+    let ranks = memory::ranks(&stages, &phases, &edges, &[false; 8]);
+    let mut turns = memory::take_turns(&unit(1024), &mut stages, &ranks, &[0; 8], false, 8197, &[]).unwrap();
     let length = turns[0].length;
     assert!(!memory::postpone(&mut stages, &mut turns, &[0, 0], &Laps::default()));
     assert!(memory::postpone(&mut stages, &mut turns, &[100, 0], &Laps::default()));

@@ -160,6 +160,7 @@ fn mixtures_of_many_sequences_begin_to_read_the_next_layers_cache() {
 #[test]
 fn gpt_oss_20b() {
     executes("gpt-oss-20b", 2, Weights::Config, &[decode(8192, 2), prefill(256)]);
+    executes("gpt-oss-20b", 8, Weights::Config, &[decode(8192, 8), decode(8192, 64)]);
 }
 
 #[test]
